@@ -83,7 +83,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
           name,
         );
       }
-      // A handler that runs only sometimes, for example for a reused connection, may not run a second time.
+      // Some handlers may not be reached, because they run only sometimes, for example for a reused connection.
       ok(report.unreached.length < report.outcomes.length / 5, report.unreached.join('\n'));
     });
 

@@ -14,7 +14,7 @@ export const proxyProtocolSchema = {
       items: { type: 'string', published: { pattern: TRUSTED_PEER_PATTERN } },
       minItems: 1,
       description:
-        'IP addresses and CIDR ranges of the load balancers whose connections begin with the header, and unix: for all connections of a Unix socket. A connection without a valid header is closed.',
+        'Load balancers whose connections begin with the header: IP addresses, CIDR ranges, and `unix:` for all connections over Unix sockets. A connection without a valid header is closed.',
       examples: [['10.0.0.0/8', '192.168.1.7']],
     },
     header_timeout: {

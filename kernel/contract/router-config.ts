@@ -113,7 +113,7 @@ export const routerSchema = {
       type: 'array',
       items: { type: 'string', published: { pattern: TRUSTED_PEER_PATTERN } },
       description:
-        'IP addresses and CIDR ranges of trusted proxies, and unix: for all connections of a Unix socket; for forwarded_by_client_ip and request_id.',
+        'Trusted proxies: IP addresses, CIDR ranges, and `unix:` for all connections over Unix sockets. Used by forwarded_by_client_ip and request_id.',
       default: [],
       examples: [['10.0.0.0/8', '192.168.1.7']],
     },

@@ -43,7 +43,7 @@ export interface ListenTarget {
 /** The gateway's port for clients: at the address of the serving configuration, or at the one passed to `listen`. */
 export class PublicPort {
   readonly #options: PublicPortOptions;
-  /** Connections without a valid PROXY protocol header, on the present and earlier addresses. */
+  /** Counts connections without a valid PROXY protocol header, on the current address and on earlier ones. */
   readonly headerFaults: HeaderFaults;
   #listener: Listener | null = null;
   #requested: RequestedAddress = { ip: '', port: 0 };

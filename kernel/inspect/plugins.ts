@@ -10,7 +10,7 @@ import type { Served } from './served.ts';
 export interface PluginView {
   readonly name: Namespace;
   readonly description: string;
-  /** Built into the gateway, or loaded from a file. */
+  /** Origin of the plugin: `core` if it is built into the gateway, `file` if it is loaded from a file. */
   readonly kind: 'core' | 'file';
   /** Version of the gateway. */
   readonly version: string;

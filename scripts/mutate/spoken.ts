@@ -6,7 +6,7 @@ type Literal =
   | { readonly type: 'TemplateLiteral'; readonly quasis: readonly { readonly value: { readonly raw: string } }[] }
   | { readonly type: 'other' };
 
-/** Excludes text for humans: a string of several words does not influence behavior. */
+/** Excludes texts for humans from mutation, because a string of several words does not influence behavior. */
 export const strykerPlugins = [
   declareValuePlugin(PluginKind.Ignore, 'spoken', {
     shouldIgnore(path) {

@@ -92,7 +92,7 @@ describe('the admin port', () => {
 
     it('stays closed if the default address is in use', async () => {
       const server = createServer();
-      // The port is in use, regardless of the process that uses it.
+      // Waits until the port is in use.
       await new Promise<void>((resolve) => {
         server.once('error', () => resolve());
         server.listen(9180, '127.0.0.1', resolve);
@@ -301,7 +301,7 @@ describe('the admin port with TLS', () => {
   const tls = (pair: KeyPair, more = {}) =>
     withAdmin({ tls: { certificate: pair.certificate, private_key: pair.privateKey, ...more } });
 
-  /** Subject of the certificate that the port presents, and the first line of its response. */
+  /** Returns the subject of the certificate that the port presents, and the first line of its response. */
   function speak(address: string, options: object = {}): Promise<{ subject: string; answer: string }> {
     const [, port] = address.split(':');
     return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import { openAdmin, type TestAdmin } from './support.ts';
 const user = { id: 1, name: 'Ada', email: 'ada@example.test' };
 
 describe('the replay before a change', function () {
-  // Each replay starts a process.
+  // The time limit is raised, because each replay starts a process.
   this.timeout(60_000);
   let backend: TestBackend;
   let one: TestAdmin;

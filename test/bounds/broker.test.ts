@@ -133,7 +133,7 @@ describe('the limits on pending data for message brokers', function () {
     const waiting: Promise<unknown>[] = [first];
     let refused: Error | null = null;
     await until(async () => {
-      // Commands wait while the connection is being opened.
+      // The server never completes the handshake, so that commands wait for the connection.
       await new Promise((resolve) => setImmediate(resolve));
       for (let at = 0; at < 1000; at++) {
         waiting.push(

@@ -69,7 +69,7 @@ describe('bounds of data that clients fill', function () {
       results.push(comparing.result.catch(() => {}));
       comparing = comparisons.compare('p', 'h');
     }
-    // At most four threads run one comparison each, in addition to the comparisons that wait.
+    // Adds four, because up to four threads each run a comparison in addition to the waiting ones.
     ok(waiting > 1000 && waiting <= 1004);
     await comparisons.close();
   });

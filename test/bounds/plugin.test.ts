@@ -34,7 +34,7 @@ describe('bounds of data that plugins fill', function () {
   });
 
   it('monitor at most a hundred thousand different hooks of plugins', async () => {
-    // Runs in a separate thread, because performance marks are not removed before the end of the process.
+    // The test runs in a separate thread, because performance marks are not removed before the end of the process.
     const marks = new URL('../../kernel/containment/marks.ts', import.meta.url).href;
     const program = `import(${JSON.stringify(marks)}).then(({ numberOf }) => {
       const of = (at) => numberOf({ plugin: 'p', hash: 'h', hook: 'proxy', endpoint: 'GET /' + at });

@@ -98,7 +98,7 @@ describe('during an outage of its server or broker, the component', function () 
     const meanwhile = row.meanwhile[outage];
     const timeout = meanwhile.within === 'timeout' ? SHORT : LONG;
     let gateway: Operations | null = null;
-    // The variable is read when the configuration is attached.
+    // Sets the environment variable, which is read when the configuration is attached.
     const nothingSet = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${side.port}` });
     try {
       if (stored) await redis!.command('SET', ...stored);
@@ -115,7 +115,7 @@ describe('during an outage of its server or broker, the component', function () 
       const from = performance.now();
       const status = await ask();
       ok(performance.now() - from < LONG_MS, `${outage}: ${Math.round(performance.now() - from)} ms`);
-      // The behavior stays the same during the outage.
+      // A second request shows that the behavior stays the same during the outage.
       const again = await ask();
       await side.mend();
       const mendedAt = performance.now();
@@ -143,7 +143,7 @@ describe('during an outage of its server or broker, the component', function () 
       async () => {
         ok(recovery !== '');
         const results: unknown[] = [];
-        // The environment belongs to the process, so brokers are tested one after another.
+        // Brokers are tested one after another, because environment variables are shared by the whole process.
         if (server === 'nats') for (const outage of outages) results.push(await run(row, outage));
         else results.push(...(await Promise.all(outages.map((outage) => run(row, outage)))));
         deepEqual(

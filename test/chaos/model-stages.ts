@@ -98,7 +98,7 @@ export const modelStages: Readonly<Record<string, (ports: Ports) => Stage>> = {
     ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
     endpoint: {
       method: 'POST',
-      // Cached responses expire at once, so that each request needs a vector.
+      // Responses expire at once, so that each request needs a vector.
       extra_config: { 'ai/semantic-cache': { req_content: 'req_body.prompt', ttl: '1ms' } },
       backend: plain({ side, backend: port }),
     },

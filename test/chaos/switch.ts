@@ -31,7 +31,7 @@ export class Switch {
   async fail(outage: Outage | 'mute'): Promise<void> {
     this.#outage = outage;
     if (outage === 'gone') await this.#shut();
-    // A client that has not detected the failure by itself detects it with the next byte.
+    // Resets open connections too, so that each client detects the failure with the next byte at the latest.
     if (outage === 'resets') for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 

@@ -12,7 +12,7 @@ import { jsonTextMutations, linesTwice, type TextMutation } from './text-mutatio
 const home = import.meta.dirname;
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-/** The guide of mutual TLS creates the certificates of its configuration, so it is checked where that guide is followed. */
+/** Samples except that of mutual TLS, whose guide creates the certificates: its own test checks it. */
 const samples = globSync(join(home, '../../samples/*/gateway.json')).filter((path) => !path.includes('/mutual-tls/'));
 const good = [...globSync(join(home, 'good/*.json')), ...samples].sort();
 
@@ -31,7 +31,7 @@ describe(`check -t (SLUICE_TEST_SEED=${budgetSeed})`, function () {
   this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;
-  /** One in 32 of the errors in `npm test`, all of them in `npm run test:long`. */
+  /** Selects one in 32 errors in `npm test`, and all errors in `npm run test:long`. */
   const isPicked = sampler(32);
 
   const examine = async (title: string, text: string, file: string, isReported: (issue: Issue) => boolean) => {

@@ -6,7 +6,7 @@ import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-/** Plugins are loaded once for all texts. */
+/** Registry with all plugins, which are loaded once for all texts. */
 const registry = new Registry(catalogue, toolServices());
 
 /** Issues that `check -t` reports for a text, by place, errors before warnings. @param file determines the format by its extension. */

@@ -9,7 +9,7 @@ export interface TextMutation {
 }
 
 interface Token {
-  /** First character of the token. */
+  /** Kind of token, given by its first character. */
   readonly kind: string;
   readonly start: number;
   readonly end: number;

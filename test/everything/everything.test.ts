@@ -38,7 +38,7 @@ const credentials = {
 };
 
 describe('a configuration with every component', function () {
-  // Processes and load need time on a busy machine.
+  // The time limit is raised, because processes and load take long on a busy machine.
   this.timeout(120_000);
   let surroundings: Awaited<ReturnType<typeof startSurroundings>>;
 
@@ -89,7 +89,7 @@ describe('a configuration with every component', function () {
 
   for (const count of [1, 3]) {
     describe(`with ${count === 1 ? 'one process' : `${count} workers`}`, () => {
-      /** Each takes a second of processor time with workers. */
+      /** Number of reloads. With workers, each one takes a second of processor time. */
       const reloads = count === 1 ? 6 : 3;
       let gateway: Operations;
       let pool: Pool;

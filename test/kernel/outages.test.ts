@@ -53,7 +53,7 @@ describe('a failing backend', () => {
       deepEqual([await ask(), await ask()], [500, 500]);
       await until(() => sockets.size === 0);
       act = acts['answers']!;
-      // Repeated, so that a busy machine does not make the test fail.
+      // Repeats the request, so that a busy machine does not make the test fail.
       await until(async () => (await ask()) === 200);
     });
   }

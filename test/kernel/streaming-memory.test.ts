@@ -8,7 +8,7 @@ describe('the memory of the gateway', function () {
   this.timeout(120_000);
 
   before(function () {
-    // On other systems, reading the memory of a process needs a program that may not be installed.
+    // Skipped on other systems, where reading the memory of a process requires a program that may not be installed.
     if (!existsSync('/proc/self/status')) this.skip();
   });
 
@@ -17,7 +17,7 @@ describe('the memory of the gateway', function () {
       const { before, samples, taken } = await pass(output, 256 * MiB, 32 * MiB);
       ok(taken > 240 * MiB, `only ${taken} bytes came through`);
       ok(samples.filter(({ stalled }) => stalled).length >= 6, 'the client never held the stream up');
-      // The first quarter is the warm-up: code is compiled, and garbage collection reaches its steady state.
+      // Ignores the first quarter, in which code is compiled and garbage collection reaches its steady state.
       const early = samples.filter((sample) => sample.taken < 64 * MiB).map(({ residentBytes }) => residentBytes);
       const later = samples.filter((sample) => sample.taken >= 64 * MiB).map(({ residentBytes }) => residentBytes);
       const grown = Math.max(...later) - Math.max(...early);

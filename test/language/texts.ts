@@ -125,7 +125,7 @@ function readTexts(file: string): Texts {
   const starts = new Set<number>();
   const comments = new Map<number, Text>();
   const visit = (node: ts.Node): void => {
-    // A node begins where its first child begins.
+    // Comments are added only once for nodes that begin at the same position, such as a node and its first child.
     if (!starts.has(node.pos)) addComments(node.pos);
     starts.add(node.pos);
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) addLiteral(node);

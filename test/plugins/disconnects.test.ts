@@ -21,7 +21,7 @@ describe('a client that disconnects during a call', function () {
   let nats: TestNats | null = null;
   const testbed = new DisconnectTestbed();
   let restore = (): void => {};
-  /** The path or method that receives no response for now. */
+  /** The path or method whose response is withheld. */
   let held: string | null;
   /** Responds to each pending request and call. */
   let waiting: (() => void)[];
@@ -39,7 +39,7 @@ describe('a client that disconnects during a call', function () {
 
   before(async () => {
     server = createServer((message, response) => {
-      // The request headers have arrived; the body may be incomplete.
+      // Responds when the request headers have arrived, although the body may be incomplete.
       message.on('error', () => {}).resume();
       const path = message.url!.replace(/\?.*/, '');
       response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -42,7 +42,7 @@ function discoveryName({ name }: Discovery): string {
   return `discovery/${name}`;
 }
 
-/** The file of a plugin follows from its name. */
+/** Returns the path of a plugin's file, which its name determines. */
 function fileOf(name: string): string | undefined {
   return [`plugins/${name}.ts`, `plugins/${name}/index.ts`].find(existsSync);
 }

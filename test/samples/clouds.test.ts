@@ -10,7 +10,7 @@ import { followGuide } from './guide.ts';
 import { ATTEMPTS, handedOver } from './handed-over.ts';
 
 describe('the sample "clouds"', function () {
-  // The client libraries are large and take long to load.
+  // The time limit is raised, because the client libraries take long to load.
   this.timeout(180_000);
   const google = new TestPubSub();
   const azure = new TestServiceBus();

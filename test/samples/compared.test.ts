@@ -55,7 +55,7 @@ describe(`the comparison of a sample with a gateway that has the same configurat
         const sources = { tests: [], recordings: [], documents: [] };
         return planCompat({ data: document.data as Data, served, registry, origin, sources, seed: 1 });
       });
-      // Each of these takes as long as the timeout of its endpoint.
+      // Skips requests that take as long as the timeout of their endpoint.
       const cases = plan.cases.filter(({ name }) => name !== 'backend never responds');
       const { documents, origins, source } = plan;
       const binding = { host: '127.0.0.1', port: 0, advertised: '127.0.0.1' };

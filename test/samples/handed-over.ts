@@ -16,7 +16,7 @@ export async function handedOver(gateway: Operations, publish: string, wait: str
     await until(async () => (await send()).statusCode === 200);
     const { statusCode, body } = await next;
     if (statusCode !== 200) {
-      // The only failure that a repetition can fix.
+      // Repeats the requests only after this failure, because a repetition cannot fix any other.
       equal(statusCode, 500, body);
       return false;
     }

@@ -34,7 +34,7 @@ describe('the sample "kafka"', function () {
       });
       const send = () =>
         gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 }, headers: { 'x-customer': 'ada' } });
-      // Records written before the group has its position are not delivered.
+      // Waits for the group, because records written before it has its position are not delivered.
       while (!isOver) equal((await send()).statusCode, 201);
       deepEqual((await next).json(), { order: { id: 7 } });
       await gateway.close();

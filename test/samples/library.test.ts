@@ -33,7 +33,7 @@ describe('the guide to the gateway as a library', function () {
       for (const { file, text } of blocks) if (file !== '') writeFileSync(join(home, file), text);
       const [program, ...args] = command.split(' ');
       equal(program, 'node');
-      // Only with this setting does the test runner print the same as in a terminal.
+      // Sets this variable, so that the test runner prints the same as in a terminal.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
       const { stdout } = await run(process.execPath, args, { cwd: home, env });
       const expected = blocks[index + 1]!;

@@ -83,7 +83,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
   /** Opens a page in a browser profile of its own. Its documents are recorded with the addresses of the guide. */
   const open = async (): Promise<{ page: Page; lines: string[] }> => {
     const context = await browser.newContext();
-    // The provider's pages load a font from another host, which is blocked here.
+    // Blocks requests to other hosts, because the provider's pages load a font from one.
     await context.route(/^https:/, (route) => route.abort());
     const page = await context.newPage();
     const lines: string[] = [];
@@ -130,7 +130,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
     const tab = await page.context().newPage();
     const profile = await tab.goto(`${base()}/profile`);
     equal((await profile!.json()).headers['x-user'], 'bob');
-    // The browser shows a page of its own, because the response has no body.
+    // The browser shows an error page of its own, because the response has no body.
     const [refused] = await Promise.all([
       tab.waitForResponse(`${base()}/admin`),
       tab.goto(`${base()}/admin`).catch(() => {}),
@@ -170,7 +170,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
     const { page } = await open();
     await logIn(page, 'ada');
     const evil = await page.context().newPage();
-    // Another host: 127.0.0.1 is another site than localhost.
+    // Opens a page of another site: for browsers, 127.0.0.1 is another site than localhost.
     await evil.goto(base().replace('localhost', '127.0.0.1'));
     await evil.evaluate(submit(`${base()}/oidc/staff/logout`));
     await evil.waitForURL(/logout/);

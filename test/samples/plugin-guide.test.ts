@@ -27,7 +27,7 @@ class Terminal {
   #printed = '';
 
   constructor(folder: string) {
-    // Every process that the shell starts belongs to its group.
+    // The shell has a process group of its own, to which every process that it starts belongs.
     this.#shell = spawn('bash', ['--norc'], {
       cwd: folder,
       detached: true,
@@ -104,7 +104,8 @@ describe('the guide to plugins', () => {
         else printed += await terminal.type(command);
       }
       const expected = blocks[index + 1]?.kind === 'text' ? blocks[index + 1]!.text.trimEnd().split('\n') : [];
-      // A reader is slower than a gateway that starts or reloads, so read-only commands are repeated.
+      // Read-only commands are repeated, because a gateway may still start or reload, which a human reader would not
+      // notice.
       const looks = commands.filter((command) => /^(?:curl|grep) /.test(command));
       const missing = () => expected.filter((line) => !printed.includes(line));
       const end = performance.now() + LONGEST_MS;

@@ -36,7 +36,7 @@ describe('the sample "pubsub"', function () {
       try {
         await until(async () => (await gateway.inject('/__health')).json().agents.warehouse !== null);
         deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
-        // NATS does not keep a message that was published before the agent had subscribed.
+        // Waits for the agent, because NATS does not keep a message that was published before the agent has subscribed.
         const publish = () => gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 } });
         await until(async () => (await publish()).statusCode === 200 && backend.requests.length > 0);
         const { method, target, body } = backend.requests[0]!;

@@ -126,7 +126,7 @@ describe('the benchmark against other gateways', function () {
 
   (isLinux ? it : it.skip)('includes CPU and memory of child processes', async () => {
     const idle = "process.stdout.write('up'); setInterval(() => {}, 1e6)";
-    // The process ends when its input is closed, which happens when its parent ends.
+    // The program ends when its standard input is closed, which happens when its parent ends.
     const child = "process.stdout.write('up'); process.stdin.resume().on('end', () => process.exit())";
     const parent = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}]).stdout.once('data', () => process.stdout.write('ready'))`;
     const alone = start([process.execPath, '-e', idle], join(folder, 'alone.log'));

@@ -24,7 +24,7 @@ describe('reloads under load', () => {
   });
   after(() => redis.close());
 
-  // All plans for failures run with `node scripts/chaos.ts --minutes 2`.
+  // Tries two plans; `node scripts/chaos.ts --minutes 2` tries all of them.
   it('fail only the requests that arrive while no file descriptors are left, lose no saved change and end no process', async function () {
     this.timeout(120_000);
     const { rounds, failures } = await runCampaign({ rounds: 2, seed: 1, workers: 1, redis: redis.address });

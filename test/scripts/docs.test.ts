@@ -221,7 +221,7 @@ describe('the generated reference', function () {
     for (const [path, text] of pages) {
       for (const document of documentsOf(text)) {
         const { errors, warnings } = await examine(document, {}, registry, !withFiles.has(path));
-        // Placeholders are replaced when a configuration is deployed.
+        // Skips warnings about placeholders, which are replaced when a configuration is deployed.
         const others = warnings.filter(({ code }) => code !== 'CONFIG_VARIABLE');
         deepEqual([...errors, ...others].map(String), [], path);
       }
@@ -275,6 +275,6 @@ function withExample(example: unknown): Catalogue {
       ),
     ],
   });
-  // The first page, so that the others need not be generated.
+  // The component comes first, so that its page fails before other pages are generated.
   return { ...catalogue, plugins: { 'x/y': async () => ({ plugin }), ...catalogue.plugins } };
 }

@@ -57,7 +57,7 @@ describe('coverage-guided fuzzing', function () {
 async function exploreMaze(isGuided: boolean): Promise<CampaignReport> {
   const stop = startCoverage();
   try {
-    // A module that is loaded before the measurement starts has no block counters.
+    // Imports the module only now, because a module that is loaded before the measurement starts has no block counters.
     const { walk } = (await import(`../support/maze.ts?${isGuided}`)) as { walk(doors: readonly number[]): number };
     const target = defineTarget<readonly number[]>({
       name: 'maze',

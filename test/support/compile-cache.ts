@@ -6,5 +6,5 @@ import { dirname } from 'node:path';
  */
 enableCompileCache();
 const folder = getCompileCacheDir();
-// The cache is in a folder for this version of Node.js.
+// Uses the folder for this version of Node.js.
 if (folder !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(folder);

@@ -64,7 +64,7 @@ async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {
   return harness.attached.offers ?? [];
 }
 
-/** Errors thrown by wraps become replies, as in a pipeline. */
+/** Converts errors that hooks throw into replies, as a pipeline does. */
 function settling(attached: object): object {
   const settled = Object.entries(attached).map(([name, value]) => [
     name,

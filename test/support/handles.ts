@@ -18,7 +18,7 @@ export const mochaHooks = {
   async beforeAll(this: Context) {
     const { suites } = this.test!.parent as Suite;
     for (const suite of suites) {
-      // A suite can run several times.
+      // A suite is watched only once, although it can run several times.
       if (watched.has(suite)) continue;
       watched.add(suite);
       suite.afterAll('leaves nothing open', () => demandClosed(suite));
@@ -43,7 +43,7 @@ async function demandClosed({ file }: Suite): Promise<void> {
 
 /** Number of open handles by kind, with the names of Node.js. */
 async function openNow(): Promise<Counts> {
-  // A timer counts as open until it fires, and Mocha's timer for this hook is always open.
+  // Ignores one timer, because Mocha's timer for this hook is always open.
   await setImmediate();
   const kinds = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
   return new Map([...kinds].map(([kind, all]) => [kind, all.length]));

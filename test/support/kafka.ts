@@ -69,7 +69,7 @@ export async function startKafka(options: readonly string[], client: readonly st
       const { gzip } = compressionsAlgorithms;
       const bitmask = compression === 'gzip' ? gzip.bitmask : 0;
       const held = compression === 'gzip' ? gzipSync(bytes) : bytes;
-      // The library exports its compression functions under these names.
+      // Names under which the library exports its compression functions.
       const forged = { ...gzip, bitmask, compress: async () => held, compressSync: () => held };
       Object.assign(compressionsAlgorithms, { gzip: forged });
       const writer = new Producer({ clientId: 'forger', bootstrapBrokers: [address] });
@@ -136,7 +136,7 @@ async function build(): Promise<string> {
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(source, file)));
   const program = join(tmpdir(), `sluice-kafka-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(program)) return program;
-  // Suites run in parallel: each one builds separately, and any result can be used.
+  // Builds in a separate folder, because suites run in parallel; any of the results can be used.
   const own = `${program}.${process.pid}`;
   await run('go', ['build', '-o', own, '.'], { cwd: source });
   renameSync(own, program);

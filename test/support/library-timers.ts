@@ -7,7 +7,7 @@ import { until } from './conditions.ts';
 export function awaitLibraryTimers(): void {
   let before = 0;
   globalThis.before(async () => {
-    // The time limit of an asynchronous hook is a timer, too.
+    // Allows one timer, because the time limit of this asynchronous hook is a timer, too.
     await setImmediate();
     before = timers();
   });

@@ -41,7 +41,7 @@ export interface ReceivedPoint {
   readonly monotonic: boolean;
   readonly temporality: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The count of a histogram. */
+  /** Value of the point; the count of a histogram. */
   readonly value: number;
   readonly sum: number;
   readonly buckets: readonly number[];
@@ -62,9 +62,9 @@ export interface Receiver {
 
 export interface ReceiverOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Overrides the response of the collector: a status, or none. */
+  /** Makes the collector respond with a status, or not respond at all. */
   readonly fail?: () => number | 'never' | undefined;
-  /** Default: any free port. */
+  /** Port to listen on. Default: any free port. */
   readonly port?: number;
 }
 
@@ -241,7 +241,7 @@ export async function startGrpcReceiver({ tls, fail, port = 0 }: ReceiverOptions
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     const status = fail?.();
     if (status === 'never') return;
-    // The message is preceded by a flag and its length.
+    // Skips the flag and the length before the message.
     if (status === undefined) received.take(headers[':path']!, headers, Buffer.concat(chunks).subarray(5));
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status ?? 0) }));

@@ -1,4 +1,4 @@
 import './compile-cache.ts';
 
-// Run before the tests, whose processes find the bundled programs and the compiled modules of the gateway.
+// Runs before the tests, and bundles programs and compiles modules for their processes.
 await Promise.all([import('./programs.ts'), import('./gateway.ts'), import('../../kernel/cli/main.ts')]);

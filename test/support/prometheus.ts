@@ -38,7 +38,7 @@ export async function scrape(port: number, path = '/metrics'): Promise<Scraped> 
 
 export function readMetrics(text: string, contentType = ''): Scraped {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
-  // Samples of one name can be separated by others.
+  // Joins all samples of a name, because samples of other names can be between them.
   const families = Map.groupBy(parse(text.replace(/^#.*\n/gm, '')), ({ name }) => name);
   const samples = new Map([...families].map(([name, all]) => [name, all.flatMap(({ metrics }) => metrics)]));
   const series = (name: string, labels: Readonly<Record<string, string>> = {}): ScrapedSeries[] => {

@@ -82,12 +82,12 @@ export async function startRabbit(tls?: {
     RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
-    // A crash writes no dump into the working directory.
+    // Prevents a crash from writing a dump into the working directory.
     ERL_CRASH_DUMP_SECONDS: '0',
     ERL_EPMD_PORT: String(epmdPort),
     ERL_EPMD_ADDRESS: '127.0.0.1',
   };
-  // Started separately, so that it can be stopped as well: the broker would leave it running.
+  // Starts this process separately, because the broker would leave it running when it stops.
   const epmd = spawn('epmd', [], { env, stdio: 'ignore' });
   const connections = new Set<ChannelModel>();
   let server: ChildProcess | null = null;
@@ -130,7 +130,7 @@ export async function startRabbit(tls?: {
       let output = '';
       broker.stdout.on('data', (chunk) => {
         output += chunk;
-        // The broker prints this once it accepts connections.
+        // Waits for the line that the broker prints once it accepts connections.
         if (/completed with \d+ plugins/.test(output)) resolve();
       });
       broker.once('exit', (code) => reject(new Error(`RabbitMQ ended with ${code}`)));

@@ -123,7 +123,7 @@ export class TestServiceBus {
     this.#server = null;
     const closed = new Promise((resolve) => server.close(resolve));
     for (const { senders } of this.#subscriptions.values()) senders.clear();
-    // The library ends its timers only on an error.
+    // Destroys the sockets with an error, because only then the library ends its timers.
     for (const socket of this.#sockets) socket.destroy(new Error('stopped by the test'));
     await closed;
   }
@@ -189,7 +189,8 @@ export class TestServiceBus {
   #deliver(subscription: Subscription): void {
     for (const sender of subscription.senders) {
       const link = sender as unknown as { credit: number; delivery_count: number };
-      // The credit of a link decreases only when the message is written, which happens later.
+      // Counts messages itself, because the credit of a link decreases only when the message is written, which happens
+      // later.
       while (link.credit + link.delivery_count > (this.#sent.get(sender) ?? 0) && subscription.ready.length > 0) {
         this.#sent.set(sender, (this.#sent.get(sender) ?? 0) + 1);
         const message = subscription.ready.shift()!;

@@ -9,6 +9,6 @@ export function failLater(how: string): void {
   }
   if (how === 'reject') void Promise.reject(new TypeError('stray'));
   if (how === 'text') void Promise.reject('a text');
-  // An error without a place in any file.
+  // Raises an error whose stack contains no file.
   if (how === 'socket') connect({ port: 1, host: '127.0.0.1' });
 }

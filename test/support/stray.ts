@@ -27,7 +27,7 @@ const acts: Readonly<Record<string, () => void>> = {
   'gateway rejects': () => void Promise.reject(new Error('of the gateway')),
 };
 acts[process.argv[2]!]!();
-// An error that belongs to no plugin ends the process instead, with a log line.
+// An error that belongs to no plugin is logged and ends the process.
 const alive = setInterval(() => {}, 60_000);
 await until(() => log.lines.length > 0);
 clearInterval(alive);

@@ -24,7 +24,7 @@ export async function startUnaccepting(): Promise<UnacceptingServer> {
   const thread = new Worker(program, { eval: true, workerData: gate });
   const [port] = (await once(thread, 'message')) as [number];
   const queued: Socket[] = [];
-  // A queue with a length of 1 holds two connections.
+  // Opens two connections, because a queue with a length of 1 holds two.
   for (const _place of [1, 2]) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     queued.push(socket);

@@ -23,7 +23,7 @@ const requests: readonly TestRequest[] = [
 
 /** Attaches a plugin in two configurations that differ in everything that it has not read. */
 export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: unknown): Promise<Compared> {
-  // Advances the time so far that no rate limit remembers earlier requests.
+  // Advances the clock so far that no rate limit remembers earlier requests.
   const clock = { time: 0, now: () => clock.time };
   const answersOf = async (gate: Harness) => {
     clock.time += 86_400_000;
@@ -39,7 +39,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     ...(backends[plugin.name] && { backend: backends[plugin.name] }),
   };
   const first = await openHarness(plugin, at, config, around);
-  // Later reads do not count: the plugin was attached with the values that it had read by then.
+  // Ignores later reads, because the plugin was attached with the values that it had read by then.
   const { settings } = first.reads;
   const before = await answersOf(first);
   const second = await openHarness(plugin, at, config, { ...around, service: allOthers(settings) });

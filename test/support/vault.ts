@@ -105,7 +105,7 @@ export class TestVault {
     const text = String(headers['x-vault-token']);
     const token = this.tokens.get(text);
     if (!token || token.denied.some((beginning) => path.startsWith(beginning))) return denied;
-    // The server treats PUT and POST alike.
+    // Treats PUT and POST alike, as the server does.
     const operation = `${method === 'PUT' ? 'POST' : method} ${path}`;
     if (operation === 'GET auth/token/lookup-self') {
       return { status: 200, body: { data: { id: text, ttl: token.ttl, renewable: token.renewable } } };

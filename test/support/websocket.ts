@@ -36,11 +36,11 @@ export interface TestSocketServer {
 }
 
 export interface TestSocketServerOptions {
-  /** Default: any free one. */
+  /** Port to listen on. Default: any free port. */
   readonly port?: number;
   /** Answers the handshake with this status. */
   readonly refuses?: number;
-  /** The subprotocol of what the client offers. Default: the first. */
+  /** Selects one of the subprotocols that the client offers. Default: the first. */
   readonly choose?: (offered: ReadonlySet<string>) => string | false;
   readonly accepted?: (socket: AcceptedSocket) => void;
 }
@@ -94,7 +94,7 @@ export async function openSocket(
   return made;
 }
 
-/** The status with which the upgrade is rejected. */
+/** Opens a connection and returns the status with which the upgrade is rejected. */
 export async function refusalOf(url: string, options: ClientOptions = {}): Promise<number> {
   const socket = new WebSocket(url, options);
   socket.on('error', () => {});

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-// As in the program itself, code of repeatedly started processes is compiled once.
+// Caches compiled code, as the program itself does, because tests start this process repeatedly.
 enableCompileCache();
 const [{ silentSinks }, { runWorker }, { catalogue }] = await Promise.all([
   import('../../kernel/testing/index.ts'),

@@ -30,14 +30,14 @@ export interface Strings {
   isEnum: boolean;
 }
 
-/** A key that sampled objects have at one place. */
+/** A key of the sampled objects at one position of a body. */
 export interface Field {
   readonly shape: Shape;
   /** Number of sampled objects that have the key. */
   count: number;
 }
 
-/** The objects that samples contain at one place. */
+/** All objects that the samples contain at one position of a body. */
 export interface Fields {
   count: number;
   readonly known: Map<string, Field>;

@@ -79,7 +79,7 @@ function included(key: string, reference: string, pointer: string): ConfigError 
   return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: includeHint(key, reference) });
 }
 
-/** An unresolved variable causes follow-up errors; they reuse its hint. */
+/** Adds the hint about an unresolved variable to other errors at the same place, which the variable has caused. */
 export function withUnresolved(errors: ConfigError[], unresolved: readonly ConfigError[]): ConfigError[] {
   if (unresolved.length === 0) return errors;
   const hints = new Map(unresolved.map(({ pointer, hint }) => [pointer, hint]));

@@ -16,7 +16,7 @@ export const hopByHopAbuse: Attack = {
   severity: 'HIGH',
   title: 'A client can remove headers that the gateway sets, or pass headers of its connection on',
   description:
-    'Lists headers that components set in Connection, so that a proxy that obeys removes them, and sends headers that belong to one connection, such as Proxy-Authorization, TE and Upgrade. A finding is a header that is missing at the backend, or that reached it.',
+    'Names headers that components set in the Connection header, so that a proxy may remove them, and sends headers that belong to one connection, such as Proxy-Authorization, TE and Upgrade. A finding is a header of the first kind that is missing at the backend, or a header of the second kind that reaches it.',
   applies: () => true,
   async run({ baseline, accepted, endpoints: _all, send, ...endpoint }) {
     const weaknesses: Weakness[] = [];

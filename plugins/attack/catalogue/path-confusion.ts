@@ -36,7 +36,7 @@ export const pathConfusion: Attack = {
   severity: 'CRITICAL',
   title: 'Another spelling of a protected path reaches its backend without credentials',
   description:
-    'Sends other spellings of the path of a protected endpoint without credentials: dot segments, "..;/", encoded and doubly encoded characters, matrix parameters, repeated slashes, letter case. A finding is a request to the same backend whose path servers read as the path that the endpoint protects.',
+    'Sends other spellings of the path of a protected endpoint without credentials: dot segments, "..;/", encoded and doubly encoded characters, matrix parameters, repeated slashes, letter case. A finding is a request to the same backend whose path a server may interpret as the path of the protected endpoint.',
   applies: () => true,
   async run(target) {
     const { anonymous, accepted, send } = target;

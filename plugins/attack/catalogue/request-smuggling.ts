@@ -30,7 +30,7 @@ export const requestSmuggling: Attack = {
   severity: 'CRITICAL',
   title: 'Ambiguous framing hides a second request in the body of the first',
   description:
-    'Writes messages whose length servers determine differently: Content-Length with Transfer-Encoding, repeated and malformed lengths, folded headers, bare carriage returns, malformed chunks. A finding is a response to the request that is hidden in the body, or a backend that receives it or both headers.',
+    'Sends requests whose length servers determine differently: Content-Length with Transfer-Encoding, repeated and malformed lengths, folded headers, bare carriage returns, malformed chunks. A finding is a response to a request that is hidden in the body, or a backend that receives the hidden request or both headers.',
   once: true,
   applies: () => true,
   async run({ baseline, marker, write }) {

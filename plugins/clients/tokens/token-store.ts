@@ -44,7 +44,7 @@ class IssueGate {
   }
 }
 
-/** Error if the configuration that was requesting a token has been replaced. */
+/** Error of a token request whose configuration has been replaced. */
 class Abandoned extends Error {}
 
 /** The token of one client: shared by all backends with the same settings and all workers, kept across reloads. */

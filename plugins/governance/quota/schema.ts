@@ -77,7 +77,7 @@ const budget = {
       type: 'string',
       enum: ['total', 'input', 'output', 'cost'],
       description:
-        'Counted amount: tokens, or their cost by the `price` of the model, or else by the price below. Limits of the quota are in the same unit.',
+        'Counted amount: tokens, or their cost. The cost is calculated with the `price` of the model, or with the `price` of this object if the model has none. Limits of the quota are in the same unit.',
       default: 'total',
     },
     max_output_tokens: {

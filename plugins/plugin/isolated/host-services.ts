@@ -176,7 +176,7 @@ export class HostServices {
     return use === 'look' ? counted.look(String(caller), call) : counted.take(String(caller), call);
   }
 
-  /** Applies a span operation of a run. */
+  /** Starts, changes or ends a span on behalf of an isolated module. */
   span(spans: Map<number, ActiveSpan>, call: Call, value: unknown): void {
     const { id, what, value: said } = fieldsOf<{ id: number; what: string; value: unknown }>(value);
     if (what === 'start') {

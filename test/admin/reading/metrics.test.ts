@@ -69,7 +69,7 @@ describe('GET /metrics', () => {
 
   const call = async (path: string) => {
     await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text();
-    // The call is counted once the end of its connection was detected.
+    // Waits until the gateway has detected the end of the connection and counted the call.
     await eventually(() => gateway.status.calls === 0);
   };
 

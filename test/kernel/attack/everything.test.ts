@@ -6,7 +6,7 @@ import { createFolder, sluice } from '../cli/command.ts';
 describe('sluice attack on a configuration with every component', function () {
   this.timeout(300_000);
 
-  // Its 2,000 requests take 11 s of processor time.
+  // The time limit is raised, because 2,000 requests take 11 s of processor time.
   if (!isLong) return;
 
   it('shows no weakness', async () => {

@@ -246,7 +246,7 @@ describe('check --connect', () => {
 
   it('tries many addresses at once, each with its own time limit', async () => {
     const server = await listenPlain();
-    // A silent server with many host names.
+    // The server never responds, and is listed under many host names.
     const hosts = Array.from({ length: 40 }, (_, index) => `https://127.0.0.${index + 1}:${server.port}`);
     for (const socket of servers) socket.close();
     servers.clear();

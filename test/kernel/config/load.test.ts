@@ -75,7 +75,7 @@ describe('a configuration file', () => {
       [asToml, 'g.toml'],
     ].map(([text, file]) => JSON.stringify(normalize(parseDocument(text!, file!).data)));
     equal(yaml, json);
-    // TOML integers are limited to signed 64 bits.
+    // The number in TOML is smaller, because integers are limited to signed 64 bits.
     equal(toml, json!.replace('12345678901234567890', '1234567890123456789'));
   });
   it('is JSON if its suffix is unknown', () =>

@@ -79,7 +79,7 @@ describe('a configuration text of which only endpoints have changed', () => {
       deepEqual(document?.data, parse(text(endpoints)).data);
       const known = new Set(listOf(first));
       equal(listOf(document!).filter((each) => known.has(each)).length, same);
-      // The next edit can use the positions that this one computed.
+      // A second edit of the result shows that the positions after the first edit are correct.
       const last = endpoints.with(-1, endpoint(999));
       const before = new Set(listOf(document!));
       document = await reparseDocument(document!, text(last), FILE);

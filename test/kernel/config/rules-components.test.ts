@@ -15,7 +15,7 @@ const reader = definePlugin({
   places: [atEndpoint(nothing, () => ({ readsData: true, terminal: true, endpoint: (next) => next }))],
 });
 
-/** This component runs closer to the backend. */
+/** A component that runs closer to the backend than the other one. */
 const inner = definePlugin({
   name: 'test/inner',
   description: 'Stands inside.',

@@ -21,7 +21,7 @@ export const plugin = definePlugin({
 });
 `;
 
-/** The source is in one line, so that its places differ only in their columns. */
+/** The source has only one line, so that its positions differ only in their columns. */
 const failing = `export function fail(a: string = show('a'), b: string = show('b')): never { throw new TypeError(a + b); }\n`;
 
 describe('the place of a fault in a file', () => {

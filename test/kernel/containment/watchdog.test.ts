@@ -54,7 +54,7 @@ describe('a blocked event loop in a process with plugins from files', function (
       },
       { sinks },
     );
-    // The thread runs once it has reported a first blockage.
+    // A first report shows that the watching thread runs.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=60');
       return blocking().count > 0;
@@ -73,7 +73,7 @@ describe('a blocked event loop in a process with plugins from files', function (
   });
 
   it('is reported with the source line that blocks it for more than 100 ms', async () => {
-    // On a busy machine, the watching thread itself can be too late for a single blockage, so requests are sent until one is reported.
+    // Repeats the request until a blockage is reported, because the watching thread can be late on a busy machine.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
       return (
@@ -111,7 +111,7 @@ describe('a blocked event loop in a process with plugins from files', function (
 
   it('is not attributed to a plugin that called the code that blocks', async () => {
     await gateway.inject('/a?act=next');
-    // Later reports are made in order.
+    // Reports are made in order, so a later one shows that no report about the first request follows.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=300');
       return blocking().longestMs >= 200;

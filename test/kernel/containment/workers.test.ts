@@ -10,7 +10,7 @@ import { startWith } from '../../support/plugged.ts';
 const program = fileURLToPath(new URL('../../support/worker-misbehaving.ts', import.meta.url));
 
 describe('a plugin from a file in workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(180_000);
   let gateway: RunningGateway;
   let port: number;

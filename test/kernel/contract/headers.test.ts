@@ -71,7 +71,7 @@ describe('a HeaderBag', () => {
       deepEqual(headers.list, ['x-a', '1']);
       return process.cpuUsage(before).user / 1000;
     };
-    // A quadratic algorithm would take seconds.
+    // With a quadratic algorithm, this would take seconds.
     ok(cpuOf(100_000) < 500);
   });
 

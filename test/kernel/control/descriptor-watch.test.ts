@@ -53,7 +53,7 @@ describe('monitoring of file descriptors', () => {
     deepEqual(use(20), ['INFO file descriptors are available again: 20 of 100 are in use']);
   });
 
-  it('names the system if the limit of the system is reached', () => {
+  it('names the system as the cause if the limit of the whole system is reached', () => {
     match(use(20, 'ENFILE').join(), /^ERROR the system has run out of file descriptors \(ENFILE\)/);
   });
 
@@ -126,7 +126,8 @@ describe('the number of open file descriptors', () => {
     await printed(/Listening on port/);
 
     const client = await open();
-    // Every request opens a connection to the backend; a descriptor that becomes free in the meantime is used by a client.
+    // Opens clients until a backend connection fails, because a descriptor that becomes free in the meantime may be
+    // used by a client.
     while (!/backend http:\S+: out of file descriptors \(EMFILE\)/.test(output)) {
       for (let opened = 0; opened < 60; opened++) await open();
       client.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -196,7 +196,7 @@ describe('a replaced configuration', () => {
     await closed.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => closed.status.draining === 0);
     await closed.close();
-    // The object that the other gateway still observes shows that garbage was collected twice.
+    // The object of the other gateway shows that garbage was collected twice.
     const { runtime: kept } = partsOf(gateway).generations.current;
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => gateway.status.draining === 0);

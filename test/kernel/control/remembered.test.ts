@@ -63,7 +63,7 @@ describe('the stored history of changes', () => {
         await change;
         await gateway.reload(config({}, { name: 'next' }));
         await gateway.reload(config({}, { name: 'the one after' }));
-        // A rejected configuration is built completely once more, to report all its errors.
+        // Two builds are counted, because a rejected configuration is built once more to report all its errors.
         equal(sites.length, refuses ? 2 : 1);
         await until(() => {
           collect();

@@ -176,7 +176,7 @@ describe('a revision history on a full disk', () => {
 
   it('keeps a revision in memory, leaves no partial file, and writes it when there is space', async function () {
     const path = await directory();
-    // Only the superuser can mount a file system.
+    // Skipped without superuser rights, which mounting a file system requires.
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', path]).status !== 0) this.skip();
     try {
       const { log, warnings } = warned();

@@ -233,7 +233,8 @@ describe('the log sinks of a process', () => {
       reported += chunk;
     });
     await new Promise((resolve) => child.once('exit', resolve));
-    // While a process waits for its reader, it reports nothing.
+    // The process has reported only after it wrote more than the pipe holds, because it reports nothing while it waits
+    // for its reader.
     ok(Number(reported) > 10_000, reported);
     child.stdout.destroy();
   });

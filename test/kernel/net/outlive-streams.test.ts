@@ -21,7 +21,8 @@ function nativeOf(session: Http2Session | undefined): WeakRef<object> {
   return new WeakRef((session as unknown as Record<symbol, object>)[key!]!);
 }
 
-// Node.js ends the process if it collects this part while a stream still holds received header fields.
+// The session must stay in memory, because Node.js ends the process if it collects the session while a stream still
+// holds received header fields.
 describe('the native part of an HTTP/2 session', () => {
   let server: Server;
   let http2: Http2;
@@ -47,7 +48,7 @@ describe('the native part of an HTTP/2 session', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     const settings = { socket, origin: 'http://127.0.0.1', timeoutMs: 0, streamWindowBytes: 65_535 };
     const connection = new Connection(settings, () => {});
-    // The request is created before the connection is established.
+    // Creates the request before the connection is established.
     const stream = connection.open({ ':method': 'POST', ':path': '/' });
     stream.on('error', () => {});
     await until(() => response !== null);
@@ -69,7 +70,7 @@ describe('the native part of an HTTP/2 session', () => {
       for (const native of natives) notEqual(native.deref(), undefined);
     }
     equal(kept.splice(0).length, 1);
-    // Replaces what the last connection has left on the stack and in closures.
+    // Opens another connection, so that the stack and closures no longer refer to the previous one.
     await closedConnection();
     await until(() => {
       collect();

@@ -171,7 +171,7 @@ describe('concurrent calls', () => {
     const backend = await startBackend(({ target }, response) => {
       const both = waiting.get(target) ?? [];
       waiting.set(target, [...both, () => response.end(`{"id":"of${target.slice(1)}"}`)]);
-      // Both requests must arrive before either is answered.
+      // Responds only after both requests have arrived.
       if (both.length === 1) for (const respond of waiting.get(target)!) respond();
     });
     const gateway = await startGateway({

@@ -20,7 +20,7 @@ describe('pipeline steps that change replies', () => {
     }
   });
 
-  it('respond synchronously if everything inside does', () => {
+  it('respond synchronously if all inner steps do', () => {
     ok(
       answer(
         mapReply(

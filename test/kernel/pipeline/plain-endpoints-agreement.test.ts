@@ -131,7 +131,7 @@ async function replyOf(gateway: Operations, method: string, url: string, headers
     ...(hasBody && { body: '{"sent":1}' }),
   });
   const { date: _date, ...rest } = all;
-  // Errors are in the order in which they occurred.
+  // Lines are sorted, because errors are listed in the order in which they occur.
   return [statusCode, rest, body.split('\n').sort()];
 }
 

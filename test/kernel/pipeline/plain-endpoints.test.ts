@@ -119,7 +119,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
       gateway = await startGateway({ endpoints: each });
       equal(plainRoutes(gateway).length, 3);
       const isOther = async (url: string) => 'other' in JSON.parse((await gateway!.inject(url)).body);
-      // Other endpoints are called in between, which would rotate the hosts as well.
+      // Calls to other endpoints in between would rotate the hosts, too, if the endpoints shared the rotation.
       const first = await isOther('/b');
       await isOther('/c');
       equal(await isOther('/b'), !first);

@@ -38,7 +38,7 @@ async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply)
     fill: () => {
       isFull = true;
     },
-    /** A finished call is not notified of the end of its parent. */
+    /** True if the call has finished: then it is not notified of the end of its parent. */
     isOver: () => {
       around.cancel(new Error('late'));
       return own.reason === null;

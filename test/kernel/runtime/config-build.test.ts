@@ -19,7 +19,7 @@ describe('a configuration build that is discarded', () => {
       released,
       Array.from({ length: 20 }, (_, at) => 19 - at),
     );
-    // Each disposer takes 1 ms, so at most two of them run in one turn of the event loop.
+    // Each function takes 1 ms, so that at most two of them run in one turn of the event loop.
     ok(turns >= 10, String(turns));
   });
 });

@@ -61,7 +61,7 @@ describe('a configuration that reuses its unchanged parts', function () {
 
   const script = (version: number) => `function mark(request) request:headers('X-Script', 'version ${version}') end`;
 
-  /** Plugins from files make the test slow. */
+  /** Whether to use plugins from files, which make the test slow. */
   let withPlugins = true;
   /** Components that are always configured at the root. */
   let always: Readonly<Record<string, unknown>> = {};
@@ -154,12 +154,12 @@ describe('a configuration that reuses its unchanged parts', function () {
       const headers = { origin: 'http://0.test', 'x-a': 'b', authorization: 'Bearer secret' };
       const { statusCode, headers: given, body } = await gateway.inject({ url, headers });
       const { date: _date, ...rest } = given;
-      // A change of the order alone is not reported.
+      // Lines are sorted, because a change of the order alone is not reported.
       replies.push([url, statusCode, rest, url === '/api' ? body.split('\n').sort() : body]);
     }
     const { hash, warnings } = gateway.status;
     const endpoints = gateway.config.endpoints.toSorted((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
-    // A configuration that differs in its order only counts as equal; places are compared by their content.
+    // Endpoints are compared by their paths, because a configuration that differs only in the order counts as equal.
     const place = (pointer: string) =>
       pointer.replace(/^\/endpoints\/(\d+)/, (_, at) => gateway.config.endpoints[Number(at)]!.endpoint);
     const texts = warnings.map(({ code, pointer, message }) => `${place(pointer)} ${code} ${message}`).sort();
@@ -212,7 +212,8 @@ describe('a configuration that reuses its unchanged parts', function () {
           if (random(5) === 0) {
             const before = await shown(gateway);
             await gateway.apply({ trigger: 'api', source: document, dryRun: true }).catch(() => {});
-            // A script is read only when its endpoint is built.
+            // A dry run must not change what the gateway shows, although it may read scripts of the endpoints that it
+            // builds.
             deepEqual(await shown(gateway), before, `${index}: a dry run of ${steps}`);
           }
           const fresh = await openGateway(document, { port: 0, sinks: silentSinks }).catch(issues);

@@ -108,7 +108,8 @@ describe('reload', () => {
     await get('/a');
     const deadline = Date.now() + 20_000;
     while (old.deref() !== undefined && Date.now() < deadline) {
-      // A collection takes a third of a second after other tests in this process.
+      // The time limit is raised, because garbage collection takes a third of a second after other tests in this
+      // process.
       await delay(50);
       collectGarbage();
     }

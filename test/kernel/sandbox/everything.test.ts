@@ -44,7 +44,7 @@ describe('a sandbox with every component', function () {
       metricsPort: 3,
       revokerPort: 4,
     };
-    // Other suites may have set another address.
+    // The address is set here, because other suites may have set another one.
     const restore = setEnvironment({ NATS_SERVER_URL: 'nats://192.0.2.1:4222' });
     const sandbox = await openSandbox(catalogue, everything(surroundings) as unknown as Configuration, session);
     try {

@@ -64,7 +64,7 @@ describe("a component of an endpoint that attaches to the endpoint's backends", 
       ['/{name}?v=1&w=2', 'tele://a:1', '/base/x?v=1&w=2', 'tele://b:2'],
       ['/{name}?v=1&w=2', 'tele://b:2', '/x?v=1&w=2', 'tele://a:1/base'],
     ];
-    // Each request uses one address and requests another one, so the rotation returns to the same address.
+    // Each request takes two addresses from the rotation, so the next request begins with the same address.
     deepEqual(
       first,
       own.find(([, origin]) => origin === first![1]),

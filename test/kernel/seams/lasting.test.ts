@@ -31,7 +31,8 @@ describe('a long-lived response', () => {
     );
     const { port } = await gateway.listen();
     const client = await openStream(port, '/lasts');
-    // A later request with the same timeout: when it has expired, the timeout of the first one has expired, too.
+    // Sends another request with the same timeout: once that request has timed out, the timeout of the first one has
+    // expired, too.
     equal((await gateway.inject({ url: '/hangs' })).statusCode, 500);
     body.write(Buffer.from('still here'));
     await client.until('still here');

@@ -209,7 +209,7 @@ describe('an observer of connections to backends', () => {
     ok(dnsMs > 0 && connectMs > 0, `name ${dnsMs}, connection ${connectMs}`);
     equal(tlsMs, 0);
     ok(first!.waitMs >= dnsMs + connectMs, `${first!.waitMs}`);
-    // The client library can open a second connection before the first one is free again.
+    // Repeats the request, because the client can open a second connection before the first one is free again.
     await until(async () => {
       await ask();
       return seen.at(-1)!.reused === true;

@@ -259,7 +259,7 @@ describe('a connection that switches to another protocol through a component', (
   it('outlives the timeouts of its endpoint and of requests', async () => {
     await start(config({ shout: { timeout: '2s' }, root: { write_timeout: '2s', read_timeout: '2s' } }));
     const client = await shouted();
-    // The test waits longer than each of the timeouts.
+    // Waits longer than each of the timeouts.
     const began = performance.now();
     await until(() => performance.now() - began > 2500);
     client.write('abc');

@@ -11,13 +11,13 @@ describe('a request that arrives just before the port closes', () => {
       const { port } = await gateway.listen();
       const socket = connect(port, '127.0.0.1');
       await once(socket, 'connect');
-      // The server accepts the connection in one of the next turns of the event loop.
+      // Waits until the server has accepted the connection, which takes some turns of the event loop.
       for (let turn = 0; turn < 10; turn++) await setImmediate();
       let received = '';
       socket.on('data', (chunk) => {
         received += chunk;
       });
-      // The bytes are in the receive buffer of the server before it begins to close.
+      // Sends the request before the gateway is closed, so that its bytes are already in the server's receive buffer.
       socket.write('GET /__health HTTP/1.1\r\nHost: a\r\n\r\n');
       const closed = gateway.close();
       await once(socket, 'close');

@@ -22,7 +22,8 @@ describe('the declared spelling of a request path', () => {
     [['/Foo/{id}', '/foo/{id}/x'], '/fOO/1/X', '/foo/1/x'],
     [['/Foo/{id}', '/foo/{id}/x'], '/fOO/1', '/Foo/1'],
     [['/Foo/{id}', '/foo/{id}', '/FOO/{id}/*'], '/fOO/1/X', '/FOO/1/X'],
-    // In lower case, the letter consists of two characters, so the values could be extracted at wrong positions.
+    // Is rejected, because the letter consists of two characters in lower case, so values could be extracted at wrong
+    // positions.
     [['/{id}x{to}'], '/İXb', undefined],
   ];
   for (const [patterns, path, spelled] of declared) {

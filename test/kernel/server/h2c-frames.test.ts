@@ -123,7 +123,7 @@ describe('an HTTP/1.1 request converted into HTTP/2 frames', () => {
     };
     deepEqual(framed(-1), [[1, 5, 16_383]]);
     deepEqual(framed(0), [[1, 5, 16_384]]);
-    // The length of the value needs one more byte from here on.
+    // From here on, the length of the value takes one more byte.
     deepEqual(framed(16_383), [
       [1, 1, 16_384],
       [9, 4, 16_384],

@@ -29,7 +29,7 @@ const request = headerBlock([
   [':path', '/a'],
 ]);
 const field = (length: number) => headerBlock([['x-a', 'a'.repeat(length)]]);
-/** Added to the dynamic table of the connection, and referenced by one byte from then on. */
+/** A header that is added to the dynamic table of the connection, so that one byte refers to it from then on. */
 const indexed = Buffer.concat([Buffer.of(0x40), field(3900).subarray(1)]);
 const again = (times: number) => Buffer.alloc(times, 0x80 | 62);
 
@@ -129,7 +129,7 @@ describe('a flood of headers over HTTP/2', () => {
       );
       return send(...streams);
     });
-    // Some clients disconnect in the middle.
+    // Some clients disconnect before they have sent all frames.
     for (const { socket } of clients.filter((_, at) => at % 3 === 0)) socket.resetAndDestroy();
     await until(() => clients.every(({ socket, came }) => socket.destroyed || came.length > 1));
     ok(process.memoryUsage().rss - before < MEMORY_BYTES);

@@ -47,7 +47,7 @@ describe('an HTTP/2 connection whose requests are not read', () => {
   const respond = ([request, response]: readonly [IncomingMessage, ServerResponse]): void => {
     request.resume().once('end', () => response.end());
   };
-  /** A PING is answered after the data that was sent before it. */
+  /** Waits for the response to a PING, which follows the data that was sent before it. */
   const ping = () => new Promise((resolve) => session.ping(resolve));
 
   it('receives one flow-control window of each body, and no more', async () => {
@@ -66,7 +66,7 @@ describe('an HTTP/2 connection whose requests are not read', () => {
     await ping();
     const { bytesRead } = accepted!;
     equal(bytesRead >= 4 * MIB && bytesRead < 5.1 * MIB, true, `${bytesRead} bytes`);
-    // Requests without a body are served meanwhile.
+    // Other requests, without a body, are served in the meantime.
     const get = session.request({ ':path': '/' });
     await until(() => requests.length === 201);
     respond(requests.pop()!);

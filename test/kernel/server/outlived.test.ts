@@ -9,7 +9,7 @@ import { createSinks } from '../../../kernel/logging/sinks.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 
-/** Node.js keeps the last messages of a connection as long as it is open. */
+/** Number of messages that Node.js keeps for each open connection. */
 const LAST = 1;
 const ROUNDS = 20;
 
@@ -91,7 +91,7 @@ describe('a completed request', () => {
       for (let round = 0; round < ROUNDS; round++) await ask(method, path);
       ok(seen.length >= 5 * ROUNDS);
       const held = () => seen.slice(0, -5 * LAST).filter(({ of }) => of.deref());
-      // The logs are written within two turns; collected objects are known one turn later.
+      // Waits for three turns: logs are written within two turns, and collected objects are known one turn later.
       for (let tries = 0; tries < 20 && held().length > 0; tries++) {
         await turn();
         collect();

@@ -106,7 +106,7 @@ describe('the timeouts of the port', () => {
     client.write('POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel');
     await client.until((received) => statusesOf(received).length === 1);
     client.write(`lo${get}`);
-    // On a busy machine, the second request also reaches its timeout: only its response matters.
+    // Only the response of the second request matters, because that request also reaches its timeout on a busy machine.
     await client.until((received) => statusesOf(received).length === 2);
     client.socket.destroy();
   });
@@ -131,7 +131,7 @@ describe('the timeouts of the port', () => {
     await start({ read_timeout: '50ms', idle_timeout: '60s' });
     const slow = await reach(held.promise);
     const response = await held.promise;
-    // Once the gateway has ended a silent connection, it has also checked the slow one.
+    // Waits until the gateway has closed a silent connection, because it has then also checked the slow one.
     await (await openRaw(port)).ended();
     response.end('{"late":true}');
     await slow.until((received) => received.includes('"late":true'));
@@ -212,7 +212,7 @@ describe('the timeouts of the port', () => {
 
   it('close an idle connection after read_timeout if idle_timeout is not set', async () => {
     await start({ read_timeout: '50ms' });
-    // A request that was sent too late is answered with 408.
+    // Repeats a request that got 408, because the busy machine has sent it too late.
     await until(async () => statusesOf(await sendRaw(port, get)).join() === '200');
   });
 

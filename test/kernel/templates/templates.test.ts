@@ -186,7 +186,7 @@ describe('the limits of a template', () => {
     it(`stop ${name}`, () => {
       const started = performance.now();
       equal(errorOf(template).code, 'TEMPLATE_LIMIT');
-      // Far more time than needed; exponential time would never end.
+      // The limit far exceeds the time needed; with exponential time, the test would never end.
       equal(performance.now() - started < 20_000, true);
     });
   }

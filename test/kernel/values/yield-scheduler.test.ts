@@ -9,7 +9,7 @@ describe('long work that yields to requests', () => {
     now = performance.now();
     mock.method(performance, 'now', () => now);
     await scheduler.yield();
-    // The last observed request was long ago.
+    // Advances the clock, so that the last observed request was long ago.
     now += 1000;
   });
   afterEach(() => mock.reset());

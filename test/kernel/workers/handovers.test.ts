@@ -52,7 +52,7 @@ describe('a connection that a worker has not accepted', function () {
     const before = descriptors();
     const asked = ask(port);
     const failed = rejects(asked, /socket hang up|ECONNRESET/);
-    // One descriptor is the client's, the other one the primary's.
+    // The connection opens two descriptors: one in the client, one in the primary.
     await until(() => descriptors() >= before + 2);
     process.kill(pid!, 'SIGKILL');
     await failed;

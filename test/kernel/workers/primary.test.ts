@@ -52,7 +52,8 @@ describe('a gateway command with workers', () => {
     started.stdout!.on('data', (text) => {
       printed += text;
     });
-    // This line is printed when all workers listen; a response would only prove that one of them does.
+    // Waits for the line that is printed once all workers listen, because a response would only prove that one of them
+    // does.
     await until(() => printed.includes('Listening on port'));
     return started;
   }

@@ -10,7 +10,7 @@ import { openRaw, type RawClient } from '../server/raw.ts';
 const program = bundledProgram('worker-shouting');
 
 describe('a connection that switches to another protocol in a worker', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(60_000);
   let gateway: RunningGateway;
   let port: number;

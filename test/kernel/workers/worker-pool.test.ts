@@ -112,7 +112,7 @@ describe('the pool of workers', () => {
 
   const asked = (name: string) =>
     processes.map(({ orders }) => orders.flatMap(([match, payload]) => (match === name ? [payload] : [])));
-  /** Every worker sends a report. */
+  /** Waits until every worker has sent a report. */
   async function heartbeat(...all: Partial<Heartbeat>[]): Promise<void> {
     for (const [at, one] of all.entries()) processes[at]!.channel.notify('heartbeat', { ...quiet, ...one });
     await processes.at(-1)!.channel.ask('snapshot', '');

@@ -15,7 +15,7 @@ import { bundledProgram } from '../../support/programs.ts';
 const program = bundledProgram();
 
 describe('worker processes', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(180_000);
   const open: { close(): Promise<void> }[] = [];
   afterEach(async () => {

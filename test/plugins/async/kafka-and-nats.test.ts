@@ -276,7 +276,8 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     testbed.held = promise;
     const payload = Buffer.alloc(1_000_000, 'x');
     const buffered = Math.ceil((64 * 1024 * 1024) / payload.length);
-    // The tenth dropped message is the last one, so that none arrives once the buffer has space again.
+    // Waits until the tenth message was dropped: it is the last one, so that no message arrives once the buffer has
+    // space again.
     for (let n = 0; n < buffered + 10; n++) {
       client.publish('large', payload);
       await client.flush();
@@ -303,7 +304,8 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await server.stop();
     await until(() => testbed.lines().some((line) => line.includes('Consumer stopped')));
     await server.start();
-    // Messages sent before the test's client reconnects are buffered in it and arrive before the agent subscribes.
+    // Waits for the test's client, because messages that it sends before it reconnects would arrive before the agent
+    // subscribes.
     await until(() =>
       client.flush().then(
         () => true,

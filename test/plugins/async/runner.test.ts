@@ -155,7 +155,7 @@ describe('an async agent with any driver', () => {
   it('applies its rate limit to all its workers together', async () => {
     await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
     const began = performance.now();
-    // 20 immediately, then one every 50 ms.
+    // The rate allows 20 messages immediately, then one every 50 ms.
     await Promise.all(Array.from({ length: 26 }, (_, index) => queue.put(String(index))));
     const ms = performance.now() - began;
     ok(ms > 250, `${ms} ms`);

@@ -7,7 +7,7 @@ import { bundledProgram } from '../../support/programs.ts';
 const program = bundledProgram();
 
 describe('an async agent of a gateway with workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(90_000);
   let gateway: Operations;
   const lines: string[] = [];

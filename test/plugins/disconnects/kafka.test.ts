@@ -45,7 +45,7 @@ const title = `a client that disconnects in the middle of a call to Kafka${witho
     const reader = { reader: { topics: ['read'], cluster: cluster() } };
     const given: Case = { endpoint: { backend: [backend('backend/pubsub/subscriber/kafka', reader)] } };
     await testbed.start(given);
-    // Records written before the group has its position in the topic are not read.
+    // Waits for the group, because records written before the group has its position in the topic are not read.
     let isRead = false;
     const first = testbed.respond(given).finally(() => {
       isRead = true;

@@ -97,7 +97,7 @@ describe('service discovery with "sd": "dns"', () => {
   });
 
   it('selects hosts independently for each of several concurrent calls', async () => {
-    // Each server responds when both have received the request: an earlier response would cancel the other call.
+    // Each server waits until both have received the request, because an earlier response would cancel the other call.
     const waiting: ServerResponse[] = [];
     const requested = (response: ServerResponse) => {
       if (waiting.push(response) === 2) for (const one of waiting) one.end('{}');

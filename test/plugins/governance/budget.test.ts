@@ -37,7 +37,7 @@ for (const place of ['Redis', 'memory'] as const) {
     });
     beforeEach(async () => {
       await redis?.command('FLUSHALL');
-      // Counters in memory are kept for as long as a gateway uses them.
+      // Each test uses a quota of its own, because counters in memory are kept as long as a gateway uses them.
       quotaName = `tokens-${round++}`;
       respond = used100;
       mock.timers.enable({ apis: ['Date'], now: NOON });
@@ -92,7 +92,7 @@ for (const place of ['Redis', 'memory'] as const) {
     const spend = (gateway: Operations, body?: unknown) => ask(gateway, body, user);
     const remaining = (headers: Record<string, unknown>) =>
       Number(/n=([\d.]+)/.exec(String(headers['x-quota-remaining']))?.[1]);
-    /** Rest of a budget, as the next response reports it. */
+    /** Remaining budget, as the next response reports it. */
     const left = async (gateway: Operations): Promise<number> => {
       respond = (_seen, response) => void response.writeHead(500).end();
       await spend(gateway, { contents: 'x'.repeat(100_000) });
@@ -119,7 +119,7 @@ for (const place of ['Redis', 'memory'] as const) {
       const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await spend(gateway)).statusCode));
       const accepted = statuses.filter((status) => status === 200).length;
       deepEqual(new Set(statuses), new Set([200, 429]));
-      // 17 bytes of prompt and 100 tokens of output are reserved for each.
+      // Each request reserves 17 bytes of prompt and 100 tokens of output.
       ok(most <= Math.floor(1000 / 117), `${most} at a time`);
       ok(accepted <= 10, `${accepted} accepted`);
       equal(await left(gateway), 1000 - accepted * 100);
@@ -165,7 +165,7 @@ for (const place of ['Redis', 'memory'] as const) {
     it('count costs by the price of the model, or else of the budget', async () => {
       const price = { input: 10_000, output: 20_000 };
       const budget = { unit: 'cost', price };
-      // 40 tokens for 0.01 each, and 60 for 0.02.
+      // The cost of 40 tokens at 0.01 each, and of 60 tokens at 0.02 each.
       equal(remaining((await spend(await serve(10, budget))).headers), 8.4);
       await testbed.closeGateways();
       await redis?.command('FLUSHALL');

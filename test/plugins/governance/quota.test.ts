@@ -466,7 +466,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       try {
         const gateway = await atA({}, processors, { address: server.address, max_retry_backoff: '10ms' }, { sinks });
         await ask(gateway);
-        // The next attempt is made after a second of the gateway's clock.
+        // Advances the clock by a second, after which the gateway tries again.
         await until(async () => {
           await ask(gateway);
           return sinks.lines.some((line) => line.includes('requests are not counted until a reload'));
@@ -508,7 +508,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       await ask(allowing, 'metered');
       redis.pause();
       try {
-        // A wait of three seconds for each of them would exceed the test's timeout.
+        // The test would time out if each of these requests waited three seconds.
         deepEqual(await statuses(30, refusing, 'metered'), new Array(30).fill(500));
         deepEqual(await statuses(30, allowing, 'metered'), new Array(30).fill(200));
       } finally {

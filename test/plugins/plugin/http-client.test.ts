@@ -137,7 +137,7 @@ describe('an HTTP client module', () => {
         let got = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           got += chunk;
-          // The rest of the body is sent only after its beginning has arrived.
+          // Sends the rest of the body only after the beginning has arrived.
           if (got === 'first ') goOn();
         });
         response.on('end', () => resolve(got));
@@ -364,7 +364,7 @@ describe('an HTTP client module', () => {
     const whole = await new Promise<number>((resolve, reject) => {
       const count = async (response: IncomingMessage): Promise<number> => {
         let bytes = 0;
-        // Without a reader, only limited amounts are buffered.
+        // Only a limited amount is sent while the client does not read.
         await new Promise((go) => setImmediate(go));
         ok(sent < 512, String(sent));
         for await (const part of response) bytes += part.length;

@@ -13,7 +13,7 @@ const capture = `import { MessagePort, parentPort } from 'node:worker_threads';
 let port = null;
 const { on } = MessagePort.prototype;
 MessagePort.prototype.on = function (...given) { port = this; return on.apply(this, given); };`;
-/** A loop that never ends, and needs little processor time until it is ended. */
+/** An endless loop that needs little processor time until it is ended. */
 const WAITING_LOOP = 'const turns = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(turns, 0, 0, 10);';
 const fine = '() => (ctx, request, next) => next()';
 
@@ -162,7 +162,7 @@ describe('misbehaving isolated modules', function () {
     const slow = status('/slow');
     await until(() => stage.lines(/entered/).length === 1);
     stage.sinks.lines.length = 0;
-    // The file of the removed middleware stays loaded until the slow request ends.
+    // Waits, because the file of the removed middleware stays loaded until the slow request ends.
     await stage.gateway.reload(stage.config({ '/open': middleware('opener') }));
     equal(await status('/slow'), 404);
     equal(await status('/open'), 200);

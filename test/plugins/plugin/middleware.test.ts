@@ -6,7 +6,7 @@ import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { type ModuleElement, startModules } from '../../support/modules.ts';
 
-/** A handler in JavaScript without types. */
+/** Type of the values that a handler in JavaScript receives, which are not typed. */
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 type Handler = (ctx: Loose, request: Loose, next: (request?: object) => Promise<Loose>) => unknown;
@@ -175,7 +175,7 @@ describe('middleware modules', () => {
         let got = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           got += chunk;
-          // The backend continues only after the client has received the beginning.
+          // Lets the backend continue only after the client has received the beginning.
           if (got === 'FIRST ') released();
         });
         response.on('end', () => resolve(got));

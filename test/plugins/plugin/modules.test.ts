@@ -433,7 +433,7 @@ describe('modules for the extension points of KrakenD', () => {
     it('or rejected with the location of their folder if they are invalid', async () => {
       folder.write('plugins/team.js', source('a').replace('apiVersion: 1', 'apiVersion: 2'));
       const [refusal, ...others] = await refusalsOf(open().then(() => gateway!));
-      // The error is another one than that of an unknown name.
+      // The error differs from that of an unknown name.
       deepEqual([refusal?.code, refusal?.pointer, others], ['PLUGIN_MODULE', '/plugin/folder', []]);
       match(refusal?.message ?? '', /team\.js: plugin "team": "apiVersion" is 2/);
     });

@@ -289,7 +289,7 @@ describe('modifier modules', () => {
     let text = '';
     for await (const chunk of (await fetch(`http://127.0.0.1:${port}/a`)).body!) {
       text += Buffer.from(chunk);
-      // The backend continues only after the client has received the first message.
+      // Lets the backend continue only after the client has received the first message.
       if (text === 'data: {"stamped":true,"n":1}\n\n') released();
     }
     equal(text, 'data: {"stamped":true,"n":1}\n\ndata: [DONE]\n\n');

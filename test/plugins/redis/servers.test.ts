@@ -18,7 +18,7 @@ const one = {
 };
 
 (withoutRedis ? describe.skip : describe)(`servers of Redis ${withoutRedis ?? ''}`.trim(), function () {
-  // Servers need time to start and to elect a master.
+  // The time limit is raised, because servers need time to start and to elect a master.
   this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations | undefined;
@@ -121,7 +121,7 @@ const one = {
   it('of a cluster receive only commands for their own keys, and share one rate limit', async () => {
     const members = [];
     for (let each = 0; each < 3; each++) {
-      // Without a port of their own, the members connect to each other 10,000 ports above, which may be in use.
+      // Sets the port of the cluster bus, which is otherwise 10,000 above the port of the server and may be in use.
       const bus = String(await freePort());
       const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', bus];
       members.push({ bus, ...(await startServer(options)) });

@@ -285,7 +285,7 @@ describe('server/static-filesystem', () => {
   it('returns 403 and logs the path of a file without read permission', async () => {
     chmodSync(join(tree.path, 'static/a.png'), 0);
     await start({});
-    // The root user can read everything.
+    // Acts as another user if the tests run as root, who can read everything.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid!('nobody');
     try {

@@ -78,7 +78,8 @@ function anySchema(chance: Chance, depth: number, draft: Draft): Data {
     ...(draft === '2020-12' ? { items: inner, prefixItems: list } : {}),
   };
   if (draft === '2020-12') delete deep['additionalItems'];
-  // The reference implementation counts items that match `contains` as evaluated in this draft, contrary to its definition.
+  // Omits `contains`, because the reference implementation counts matching items as evaluated in this draft, contrary
+  // to the specification.
   if (draft === '2019-09') delete deep['contains'];
   const schema: DataObject = {};
   const choice = depth > 0 ? { ...simple, ...deep } : simple;
@@ -86,7 +87,7 @@ function anySchema(chance: Chance, depth: number, draft: Draft): Data {
     const keyword = chance.pick(Object.keys(choice));
     if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
   }
-  // The reference implementation accepts some empty arrays despite `contains`.
+  // Skipped, because the reference implementation accepts some empty arrays despite `contains`.
   if ('contains' in schema) schema['minItems'] = 1;
   if ('contains' in schema && draft !== 'draft-07' && chance.below(2)) schema['maxContains'] = 1 + chance.below(2);
   return '$ref' in schema && draft === 'draft-07' ? { $ref: schema['$ref']! } : schema;

@@ -62,9 +62,9 @@ for (const [name, $schema] of Object.entries(drafts)) {
       };
       allowed(schema, '{"a":0,"b":1,"c":2}');
       refused(schema, '{"a":0,"d":2}', '- (root): Unevaluated property d is not allowed');
-      // The first alternative does not match, so it evaluates nothing.
+      // The property is rejected, because the first alternative does not match and therefore evaluates nothing.
       refused(schema, '{"b":2}', '- (root): Unevaluated property b is not allowed');
-      // A sibling in allOf does not count.
+      // The property is rejected, because properties that another schema in allOf evaluates do not count.
       const cousins = { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] };
       equal(check({ $schema, ...cousins }, '{"a":1}').includes('Unevaluated property a is not allowed'), true);
     });

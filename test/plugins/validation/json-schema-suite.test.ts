@@ -23,7 +23,8 @@ const remote = /^JSON_SCHEMA_(?:REFERENCE|DRAFT) /;
 
 /** Files of optional tests with other results by design. */
 const differing: ReadonlySet<string> = new Set([
-  // Patterns are RE2, in linear time; internationalized names are not converted to Punycode.
+  // Patterns have the RE2 syntax, which is matched in linear time; internationalized names are not converted to
+  // Punycode.
   ...['ecmascript-regex.json', 'idn-hostname.json', 'iri.json'],
   // A number such as 1.0 is an integer in every draft; encoded contents are not decoded; quoted e-mail names are rejected.
   ...['zeroTerminatedFloats.json', 'content.json', 'email.json'],

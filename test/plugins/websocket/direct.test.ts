@@ -185,7 +185,7 @@ describe('websocket with a backend connection for each client', () => {
     equal(client.socket.protocol, 'v2');
     await backend.next();
     await backend.close();
-    // The server selects the first offered subprotocol.
+    // Expects the first subprotocol, because the server selects the first one that is offered.
     backend = await stage.backend({ port });
     const peer = await backend.next();
     equal(peer.socket.protocol, 'v2');

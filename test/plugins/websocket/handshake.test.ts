@@ -94,7 +94,7 @@ for (const [mode, config] of [
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'null' }), 403);
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'https://app.example.evil.example' }), 403);
       await stage.open('/chat/red', { origin: 'https://app.example' });
-      // The client is not a browser.
+      // Accepts a request without an Origin header, because the client is not a browser.
       await stage.open('/chat/red');
     });
 

@@ -74,7 +74,7 @@ describe('a websocket connection with limits', () => {
       socket.send(message, flood);
     };
     flood();
-    // Flow control stops a flooding sender; the rest is in system buffers.
+    // Flow control stops the sender, so that the remaining data is in system buffers.
     await settled(() => sent);
     ok(sent < 400, `${sent} messages`);
     equal(socket.readyState, socket.OPEN);
@@ -113,7 +113,7 @@ describe('a websocket connection with limits', () => {
     let pings = 0;
     client.socket.on('ping', () => pings++);
     for (let at = 0; at < 400; at++) client.send('x'.repeat(65_000));
-    // The time is longer than the permitted silence.
+    // Waits longer than the permitted silence.
     const began = performance.now();
     await until(() => pings >= 4 && performance.now() - began > 4000);
     equal(client.closed, null);

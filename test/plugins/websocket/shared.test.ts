@@ -278,7 +278,7 @@ describe('websocket with one backend connection for all clients', () => {
 
   it('closes a client with 1013 that does not read, without delaying others', async () => {
     const backend = await stage.backend({ accepted: greeted });
-    // The full buffer disconnects the client long before the write timeout does.
+    // The client is disconnected because of its full buffer, long before the write timeout.
     await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536, write_wait: '10m' } });
     const peer = await uplink(backend);
     const slow = await openFrames(stage.port, '/chat/red');

@@ -7,7 +7,7 @@ import { configOf, Stage } from './setup.ts';
 const program = bundledProgram();
 
 describe('websockets of a gateway with workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(120_000);
   let stage: Stage;
 

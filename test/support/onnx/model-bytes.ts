@@ -3,7 +3,7 @@ const FLOAT = 1;
 const INT64 = 7;
 const BOOL = 9;
 
-/** Fields of Protocol Buffers, as far as models need them. */
+/** Writes the types of Protocol Buffers fields that models contain. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;

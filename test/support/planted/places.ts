@@ -3,7 +3,7 @@
  */
 const places: Readonly<Record<string, readonly string[]>> = {
   'admin/': ['admin'],
-  // Accepts connections: from its first event on, each connection is the owner of its handlers.
+  // Accepts connections; each connection owns its handlers from its first event on.
   'admin/server/socket-listener.ts': ['admin', 'process'],
   'kernel/attack/': ['process'],
   'kernel/containment/': ['process'],
@@ -11,7 +11,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/containment/watchdog': ['plugin watchdog'],
   'kernel/contract/': ['request', 'client connection', 'backend connection', 'component'],
   'kernel/control/': ['change', 'process'],
-  // The outputs of the process have no owner; those of a component belong to the component.
+  // The standard output and error of the process have no owner; an output of a component belongs to the component.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
   // This code handles the HTTP/2 clients of all code in the process, also of code without an owner.
@@ -24,9 +24,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/runtime/watch/': ['file watcher', 'admin'],
   'kernel/runtime/build/warm-up.ts': ['change'],
   'kernel/server/': ['client connection', 'request'],
-  // Accepts connections: from its first event on, each connection is the owner of its handlers.
+  // Accepts connections; each connection owns its handlers from its first event on.
   'kernel/server/port/protocols.ts': ['client connection', 'process'],
-  // Looks at all connections of the port.
+  // Checks all connections of the port, so it belongs to no single connection.
   'kernel/server/http1/server.ts': ['client connection', 'request', 'process'],
   'kernel/server/http2/lost-connections.ts': ['process'],
   'kernel/values/': ['process'],

@@ -35,7 +35,7 @@ const queues: ReadonlySet<string> = new Set([
   'kernel/logging/sink.ts',
   // The handler in this file runs before the handler of Node.js, whose work it completes.
   'kernel/workers/handovers.ts',
-  // A pause, whose handler only resolves a promise.
+  // Excluded, because the handler of a pause only resolves a promise.
   'plugins/shared/retries/backoff.ts',
 ]);
 
@@ -90,7 +90,7 @@ function wrapped(handler: Handler, how: string): Handler {
   if (typeof handler !== 'function' || known.has(handler)) return handler;
   const site = siteOf(how);
   if (site === null) return handler;
-  // `off` finds a wrapped handler by the original one.
+  // Makes `off` find a wrapped handler by the original one.
   const result = Object.assign(planted(handler, site), { listener: handler });
   known.add(result);
   return result;
@@ -119,7 +119,7 @@ emitters.once = function (name, handler) {
   };
   once.listener = handler;
   known.add(once);
-  // Streams have their own `on`.
+  // Streams have an `on` of their own, which is wrapped as well.
   return (this.on as Registering).call(this, name, once);
 };
 

@@ -82,7 +82,7 @@ for (const [site, names] of sites) {
     internalErrors.takeDelta();
     const isWaiting = arm(site, kind);
     let name = names[0]!;
-    // Timers can have run in any step by chance; the last one is the most likely cause.
+    // Assigns a timer to the last step in which it ran, because it can have run in earlier ones by chance.
     for (let attempt = 0; isWaiting() && attempt < 4; attempt++) {
       name = names.at(-1 - (attempt % names.length))!;
       await provoke(world.steps[name]!, isWaiting);
@@ -102,7 +102,7 @@ await world.release();
 const status = await held;
 const logged = ({ site, kind }: Pick<Outcome, 'site' | 'kind'>): string | null =>
   lines.find((line) => line.includes(`planted as ${kind} at ${site}`)) ?? null;
-// Lines that are still missing then are null in the report.
+// Waits for the log line for a limited time; a missing line is null in the report.
 const deadline = performance.now() + 5_000;
 await until(() => outcomes.every(logged) || performance.now() > deadline);
 const report: Report = {

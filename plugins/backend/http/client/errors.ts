@@ -42,7 +42,7 @@ export function connectionLost(): TransportError {
 }
 
 export function clientClosed(): TransportError {
-  return new TransportError('CLIENT_CLOSED', 'the connections are closed');
+  return new TransportError('CLIENT_CLOSED', 'the connection pool of the backend is closed');
 }
 
 export function invalidRequest(reason: string): TransportError {

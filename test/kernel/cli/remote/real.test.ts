@@ -85,7 +85,7 @@ describe('the remote commands and a real gateway', function () {
 
   it('receive events', async () => {
     const events = startCommand(env, 'events', '--json', '--types', 'reload.*');
-    // The command does not report that it listens, so events are produced until it prints one.
+    // Produces events until the command prints one, because it does not report when it is connected.
     const happening = (async () => {
       while (events.isRunning) await call('reload', '--force');
     })();

@@ -24,7 +24,7 @@ const users = {
 
 const config = (...endpoints: object[]) => ({
   version: 3,
-  // Unresponsive backends are waited for.
+  // The time limit is raised, because the command waits for unresponsive backends.
   timeout: '1500ms',
   host: ['http://users:8000'],
   endpoints: endpoints.length > 0 ? endpoints : [users],

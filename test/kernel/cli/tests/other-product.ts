@@ -72,7 +72,7 @@ export function startProduct({ port, host, endpoints }: ProductConfig): Promise<
     for (const field of backend!.deny ?? []) delete data[field];
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     const isComplete = Object.keys(data).length > 0;
-    // Numbers stay as written.
+    // Numbers are printed as they were written.
     end(response, 200, JSON.stringify(data).replace('9007199254740992', '9007199254740993'), String(isComplete));
   }
 

@@ -128,7 +128,7 @@ describe('the HTML page of a replay', function () {
           violations.map(({ id }) => id),
           [],
         );
-        // The policy also stops markup that is added later.
+        // The content security policy also blocks scripts that are inserted later.
         await page.evaluate(
           `document.body.insertAdjacentHTML('beforeend', '<img src="data:," onerror="window.broken = 6">')`,
         );

@@ -391,7 +391,8 @@ describe('sluice test', () => {
     const path = write('tests.json', {
       tests: [{ name: 'publishes', request: { method: 'POST', path: '/google/orders' }, expect: { status: 500 } }],
     });
-    // The client of Google Pub/Sub reads credentials when it is created, and nothing handles its failure.
+    // Runs in a separate process, because the client of Google Pub/Sub reads credentials when it is created, and its
+    // failure is not handled.
     const running = startProcess({}, 'test', '-c', 'samples/clouds/gateway.json', path);
     equal(await running.ended, 1);
     match(running.out, /no mock matches the request backend\/pubsub\/publisher/);

@@ -242,7 +242,7 @@ describe('flexible configuration', () => {
       equal(readFileSync('out.json', 'utf8'), '{"a": 2');
       process.env.FC_OUT = 'none/out.json';
       match((await issues(write('a.json', '{}')))[0]!, /cannot write none\/out\.json/);
-      // The draft cannot be removed either.
+      // The temporary file cannot be removed, either.
       for (const path of ['a.json/out.json', 'x'.repeat(250)]) {
         process.env.FC_OUT = path;
         match((await issues(write('a.json', '{}')))[0]!, new RegExp(`cannot write ${path}: `));

@@ -14,7 +14,9 @@ import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Collects unreferenced objects; a weak reference keeps its object until the turn ends. */
+/**
+ * Collects garbage in a later turn of the event loop, because a weak reference keeps its object until the turn ends.
+ */
 async function collectGarbage(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   collect();
@@ -361,7 +363,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   });
 
   it('such as an endless loop are stopped, with the line of the loop', async () => {
-    // Half of this time must exceed the time that the watching thread needs to start.
+    // The limit is long, because the watching thread must start within half of it.
     loader = new PluginLoader(undefined, 3000);
     const lib = folder.write('lib.ts', 'export const spin = (): never => {\n  for (;;) {}\n};');
     folder.write('a.ts', `import { spin } from './lib.ts';\nspin();`);

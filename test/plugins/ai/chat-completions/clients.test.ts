@@ -66,7 +66,7 @@ describe('ai/chat-completions with the official OpenAI client', () => {
         });
         const sent = JSON.stringify(suite.testbed.received());
         for (const part of [':33', ':0.25', ':0.5']) ok(sent.includes(part), sent);
-        // The Responses API has no stop sequences.
+        // Vendors with the Responses API do not receive stop sequences, which it does not support.
         equal(sent.includes('["END"]'), !['openai', 'alibaba'].includes(vendor), sent);
       });
     });

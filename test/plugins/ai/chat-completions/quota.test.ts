@@ -54,7 +54,7 @@ const messages = [{ role: 'user', content: 'hi' } as const];
         return response.status;
       };
       const statuses = [await status(), await status()];
-      // The usage of a stream is counted after the stream ends.
+      // Waits, because the usage of a stream is counted after its end.
       let third = await status();
       for (let tries = 0; third === 200 && tries < 20; tries += 1) third = await status();
       deepEqual([...statuses, third], [200, 200, 429]);

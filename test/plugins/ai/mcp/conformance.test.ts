@@ -53,7 +53,7 @@ describe('the MCP conformance suite', () => {
       output_encoding: 'no-op',
       backend: [{ url_pattern: path, host: [backend.url] }],
     }));
-    // Local servers must list the allowed origins, because any host name can resolve to them.
+    // Lists the allowed origins, because any host name can resolve to a local server.
     const cors = { 'security/cors': { allow_origins: ['http://127.0.0.1:*'] } };
     await stage.start(() => {}, { tools, endpoints, extra: cors, server: { sse_transport: true } });
   });

@@ -40,7 +40,7 @@ describe('an MCP server with hostile clients', () => {
       backend: { url_pattern: '/' },
     });
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-    // A number beyond the range of JavaScript is parsed by other code.
+    // Also sends a number beyond the range of JavaScript, because other code parses such a body.
     for (const args of [`{"code":${deep}}`, `{"code":${deep},"n":12345678901234567890}`]) {
       const { error } = (await stage.send({ body: call(args) })).message;
       deepEqual(error, { code: -32700, message: 'the body is nested more than 500 levels deep' });
@@ -122,7 +122,7 @@ describe('an MCP server with hostile clients', () => {
     );
     socket.pause();
     await until(() => stage.gateway.status.streams === 1);
-    // The client neither reads nor responds.
+    // The stream ends, because the client neither reads nor responds.
     await until(() => stage.gateway.status.streams === 0);
     socket.destroy();
   });

@@ -187,7 +187,7 @@ describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
   });
 
   it('delivers results to the stream, regardless of the worker that receives the message', async function () {
-    // Worker processes start slowly on a busy machine.
+    // The time limit is raised, because worker processes start slowly on a busy machine.
     this.timeout(120_000);
     const program = bundledProgram();
     await stage.start(json({ name: 'Spain' }), older, { workers: { count: 2, program, args: [] } });

@@ -54,7 +54,7 @@ describe('a single endpoint with ai/mcp', () => {
     );
     await transport.terminateSession();
     await client.close();
-    // Each method is served, and requires a session.
+    // The status shows that each method is served, and that it requires a session.
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [400, 400]);
   });
 
@@ -67,7 +67,7 @@ describe('a single endpoint with ai/mcp', () => {
     deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
     await gateway!.close();
     const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };
-    // An endpoint without a method serves GET only if other endpoints share its path.
+    // If another endpoint shares its path, an endpoint without a method serves only GET.
     const url = await start({ endpoints: [ended] });
     deepEqual(
       [await statusOf(url, 'GET'), await statusOf(url, 'DELETE'), await statusOf(url, 'POST')],

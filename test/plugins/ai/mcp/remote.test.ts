@@ -278,7 +278,7 @@ describe('an MCP server with upstream servers', () => {
       if (method !== 'tools/call') return scripted(() => tools(`t${++count}`))(request, response);
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       const change = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
-      // The stream stays open after the response.
+      // Keeps the stream open after the response.
       for (const message of [change, { jsonrpc: '2.0', id, ...said('x') }]) {
         response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
       }

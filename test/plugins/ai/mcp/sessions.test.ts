@@ -107,7 +107,7 @@ describe('sessions of an MCP server', () => {
     const client = await listen(stage, session);
     await client.ended;
     equal(client.events.join('').match(/"method":"ping"/g)!.length, 1);
-    // The session itself still exists.
+    // Only the stream has ended: the session still exists.
     equal((await stage.ask('ping', undefined, session)).status, 200);
   });
 
@@ -153,13 +153,13 @@ describe('sessions of an MCP server', () => {
   });
 
   it('are shared by all workers', async function () {
-    // Worker processes start slowly on a busy machine.
+    // The time limit is raised, because worker processes start slowly on a busy machine.
     this.timeout(120_000);
     const program = bundledProgram();
     await stage.start(json({}), { server: { ping_period: '500ms' } }, { workers: { count: 2, program, args: [] } });
     const session = await stage.initialize();
     const listening = await listen(stage, session);
-    // Separate connections, which the two workers accept in turn.
+    // Uses a new connection for each request, so that both workers get requests.
     const apart = { ...session, Connection: 'close' };
     for (let at = 0; at < 6; at++) equal((await stage.ask('ping', undefined, apart)).status, 200);
     await until(() => listening.events.join('').includes('"method":"ping"'));

@@ -40,7 +40,7 @@ describe('an ONNX model', () => {
 
   it('returns the mean of the vectors of all tokens, including special tokens', async () => {
     open();
-    // The tokens are [CLS] capital ##s of france [SEP].
+    // The text has six tokens: [CLS] capital ##s of france [SEP].
     deepEqual(
       await vectorOf('Capitals of France'),
       [3, 3].map((sum) => Math.fround(sum / 6)),

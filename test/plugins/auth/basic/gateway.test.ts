@@ -90,7 +90,7 @@ describe('a gateway with basic authentication', () => {
     writeFileSync(users, `bob:${hash}\n`);
     await until(async () => (await statusOf('/a', credentials('ada'))) === 401);
     equal(await statusOf('/a', credentials('bob')), 200);
-    // An invalid file is ignored until the next valid change.
+    // Writes an invalid file, which is ignored until the next valid change.
     writeFileSync(users, 'bob:$apr1$x$y\n');
     await until(() => sinks.lines.some((line) => line.includes('BASIC_HASH')));
     equal(await statusOf('/a', credentials('bob')), 200);

@@ -173,7 +173,7 @@ describe('auth/basic', () => {
   });
 
   it('does not block the event loop while it compares a password', async () => {
-    // On a busy machine, the comparison spans only a few turns of the event loop.
+    // The expected number is low, because the comparison spans only a few turns of the event loop on a busy machine.
     await until(async () => {
       const gate = await open(null, { users: { slow: hashSync('p', 9) } });
       let turns = 0;

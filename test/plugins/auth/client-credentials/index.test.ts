@@ -395,7 +395,7 @@ describe('auth/client-credentials:', () => {
       const hosts: (string | null)[] = [];
       backend = (request) => {
         hosts.push(request.host);
-        // The HTTP client does the same when it follows a redirect.
+        // Changes the request as the HTTP client does when it follows a redirect.
         Object.assign(request, { origin: 'http://other.test', target: '/moved', host: 'other.test' });
         return Reply.raw(sent.length === 1 ? 401 : 200, new HeaderBag(), null);
       };

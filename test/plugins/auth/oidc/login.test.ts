@@ -130,7 +130,7 @@ describe('logins with auth/oidc', () => {
     deepEqual([again.status, again.headers.getSetCookie()], [400, []]);
     deepEqual(browser.own, before);
     equal(stage.count('POST /token'), 1);
-    // Another browser cannot use the authorization code, either.
+    // A callback in another browser is rejected, too.
     equal((await stage.browser().open(last.url, { redirects: 0 })).status, 400);
   });
 
@@ -161,7 +161,7 @@ describe('logins with auth/oidc', () => {
       statuses[name] = (await browser.open(url, { redirects: 0 })).status;
     }
     const { valid: accepted, ...others } = statuses;
-    // The provider rejects the authorization code.
+    // The valid callback leads to 502, because the provider rejects the authorization code.
     equal(accepted, 502);
     deepEqual(new Set(Object.values(others)), new Set([400]));
     equal(stage.count('POST /token'), 1);

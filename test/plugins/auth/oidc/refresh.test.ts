@@ -8,7 +8,8 @@ describe('refreshes of sessions with auth/oidc', () => {
 
   beforeEach(async () => {
     stage = await OidcStage.open();
-    // The lifetime is shorter than the time before expiry at which a token is refreshed.
+    // Each request refreshes the token, because its lifetime is shorter than the time before expiry at which it is
+    // refreshed.
     stage.provider.accessSeconds = 5;
   });
   afterEach(() => stage.close());
@@ -48,7 +49,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     equal(responses[0]!.headers['cache-control'], 'no-store');
     const tokens = new Set(stage.backend.requests.map((request) => request.headers.authorization));
     equal(tokens.size, 1);
-    // A request that was sent with the older cookie and arrives later gets the result, instead of using the token twice.
+    // A later request with the older cookie gets the same result, instead of using the refresh token twice.
     equal((await browser.open('/a', api)).status, 200);
     notEqual(browser.own.get(cookie), old);
     equal((await browser.open('/a', api)).status, 200);

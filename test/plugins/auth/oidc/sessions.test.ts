@@ -178,7 +178,7 @@ describe('cookie sessions of auth/oidc', () => {
     }
     browser.own.set('__Host-oidc.main.0', value);
     equal((await browser.open('/a', api)).status, 200);
-    // A cookie without the prefix could be set by another host of the domain.
+    // Expects the prefix, without which another host of the domain could set the cookie.
     browser.own.delete('__Host-oidc.main.0');
     browser.own.set('oidc.main.0', value);
     equal((await browser.open('/a', api)).status, 401);

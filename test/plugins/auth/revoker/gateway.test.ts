@@ -233,7 +233,7 @@ describe('a gateway with auth/revoker', function () {
       await until(async () => ((await ask(server, 'GET', '/instances'))[1] as object[]).length === 1);
       await ask(server, 'POST', '/tokens/jti/abc');
       await before.close();
-      // Revocations during the outage are missing, too.
+      // Revocations that were sent during the outage are lost, too.
       deepEqual(await ask(server, 'POST', '/tokens/jti/def'), [200, { instances: 1, failed: 1 }]);
       const after = await start(config(port, pinging(server)));
       await until(async () => (await statusOf(after, { jti: 'abc' })) === 401);

@@ -81,7 +81,7 @@ describe('connections of backend/grpc', () => {
     await start([down, busy.host, fine.host], { use_alternate_host_on_error: true });
     const responses = [];
     for (let count = 0; count < 9; count++) responses.push(await ask());
-    // A call tries at most two hosts, and the second one may also be busy.
+    // Repeats the call, because it tries at most two hosts, and the second one may also be busy.
     equal(responses.filter((id) => id === 'fine').length >= 6, true, String(responses));
     equal(
       responses.every((id) => id === 'fine' || id === 500),

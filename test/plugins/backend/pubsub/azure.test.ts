@@ -255,7 +255,7 @@ describe('backend/pubsub with Azure Service Bus', function () {
     }
     isSending = false;
     await Promise.all(writers);
-    // Messages received over a lost connection stay locked until then.
+    // Lets the locks of messages that were received over a lost connection expire.
     await until(() => {
       server.expire();
       return [...sent].every((n) => seen.has(n));
@@ -263,7 +263,7 @@ describe('backend/pubsub with Azure Service Bus', function () {
     await until(() => subscription.locked.size === 0 && subscription.ready.length === 0);
     isOver = true;
     await Promise.all(readers);
-    // Messages whose acknowledgment was lost with the connection.
+    // Duplicates are messages whose acknowledgment was lost with the connection.
     const doubled = [...seen.values()].filter((times) => times > 1).length;
     await until(() => lines('will be redelivered').length >= doubled);
     ok(sent.size > repetitions(20, 50), `${sent.size}`);

@@ -175,7 +175,7 @@ describe('backend/pubsub with Google Cloud Pub/Sub', function () {
     const reply = await send('x');
     equal(reply.statusCode, 500);
     match(reply.body, /RESOURCE_EXHAUSTED/);
-    // An automatically repeated message could be duplicated.
+    // Retries are disabled, because a repeated message could be duplicated.
     equal(server.calls['publish'], 2);
   });
 

@@ -151,7 +151,7 @@ describeKafka((stage) => {
       deepEqual((await read()).json(), { n: 1 });
       equal(lines(`records of ${topic}:0 from`).length, 1);
       equal(lines('connected').filter((line) => line.includes('ERROR')).length, 0);
-      // Neither of the two records is read again.
+      // Restarts the gateway, to show that neither of the two records is read again.
       await stage.gateway!.close();
       await start(reader(topic, { group: { id: topic } }));
       await stage.broker.produce(topic, '{"n":2}');
@@ -187,11 +187,11 @@ describeKafka((stage) => {
     try {
       await start(reader(topic, { group: { id: 'g10' } }));
       await joined(topic);
-      // The client library reports an error in this way and does not reconnect.
+      // Emits an error as the client library does, which then does not reconnect.
       consumers.at(-1)!.emit('error', new Error('cannot join'));
       await until(() => consumers.length === 2);
-      // A consumer that disappears while it joins its group stays in it until its session expires, and delays the next
-      // consumer.
+      // Waits for the session to expire: a consumer that disappears while it joins its group delays the next consumer
+      // until then.
       await joined(topic);
       consumers.at(-1)!.emit('consumer:heartbeat:stalled', { lastError: new Error('silence') });
       await until(() => consumers.length === 3);
@@ -223,7 +223,7 @@ describeKafka((stage) => {
     await until(async () => (await write()).statusCode === 200);
     stage.broker.pause();
     try {
-      // The broker can answer one more request before it is suspended.
+      // Sends another request, because the broker can answer one more before it is suspended.
       await until(async () => (await write()).statusCode === 500);
     } finally {
       stage.broker.resume();

@@ -108,7 +108,7 @@ describeKafka((stage) => {
       await start(writer(topic, { key_meta: 'X-Key', producer: { idempotent } }));
       await write('warm');
       const small = Array.from({ length: 60 }, (_, at) => write(`${at}`, at % 2 ? { 'X-Key': `${at}` } : {}));
-      // A message that the gateway accepts and the broker rejects.
+      // The gateway accepts this message, but the broker rejects it.
       const large = write('x'.repeat(99_000));
       const more = Array.from({ length: 60 }, (_, at) => write(`m${at}`));
       const refused = await large;

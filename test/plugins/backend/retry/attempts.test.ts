@@ -275,7 +275,7 @@ describe('backend/retry', () => {
       { attempt_timeout: '-1s' },
       [],
       null,
-      // Keys that begin with an underscore are comments.
+      // Adds a comment: a key that begins with an underscore.
       ...PROTOTYPE_NAMES.filter((name) => name !== '__proto__').map((name) => holding(name, 1)),
     ];
     for (const config of hostile) {

@@ -47,9 +47,9 @@ describe('backend/retry with a backend that fails 30 % of the time', function ()
     if (process.env['SLUICE_TEST_FIGURES']) console.log({ plain, retried, budgeted });
     ok(plain.success > 0.65 && plain.success < 0.75, `${plain.success}`);
     ok(retried.success > 0.98, `${retried.success}`);
-    // A request takes 1 + 0.3 + 0.09 + 0.027 attempts on average.
+    // Without a budget, a request takes 1 + 0.3 + 0.09 + 0.027 attempts on average.
     ok(retried.load > 1.35 && retried.load < 1.5, `${retried.load}`);
-    // A fifth of the requests in progress, and at least three, can be retries.
+    // The budget allows a fifth of the requests in progress, and at least three, to be retries.
     ok(budgeted.success > plain.success + 0.01, `${budgeted.success}`);
     ok(budgeted.load <= retried.load + 0.02, `${budgeted.load}`);
   });

@@ -258,7 +258,7 @@ describe('backend/retry in a gateway', () => {
     await got.promise;
     aborting.abort();
     equal(await response, 'left');
-    // Waits for requests in progress.
+    // Waits until no request is in progress.
     await gateway!.close();
     gateway = undefined;
     equal(backend.requests.length, 1);

@@ -122,7 +122,7 @@ describe('an AMQP client', () => {
     await rejects(async () => channel.current(impatient), /deadline/);
     const patient = new Call(silentLog, 5000);
     await rejects(async () => channel.current(patient), /connection not available, trying to reconnect/);
-    // Requests fail immediately.
+    // Later requests fail immediately instead of waiting.
     const refused = rejects(async () => channel.current(patient), /connection not available/);
     equal(await Promise.race([refused.then(() => 'at once'), turn().then(() => 'later')]), 'at once');
     match(lines[0]!, /not connected within 300ms/);

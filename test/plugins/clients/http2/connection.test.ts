@@ -24,7 +24,7 @@ const REQUEST: Fields = [
   [':path', '/pushed'],
 ];
 const settings = frame(FRAMES.settings, 0, 0, Buffer.alloc(0));
-/** Promises stream 2, on stream 1. */
+/** A PUSH_PROMISE frame on stream 1 that promises stream 2. */
 const push = frame(FRAMES.push, END_HEADERS, 1, Buffer.concat([Buffer.of(0, 0, 0, 2), headerBlock(REQUEST)]));
 const fatal = frame(FRAMES.ping, 0, 5, Buffer.alloc(8));
 
@@ -36,7 +36,7 @@ describe('a connection of the HTTP/2 client', () => {
 
   beforeEach(async () => {
     came = [];
-    // Stays open when the client has closed its side.
+    // Keeps its side open when the client has closed its own.
     server = createServer({ allowHalfOpen: true }, (socket) => {
       accepted = socket.on('error', () => {});
       sockets.add(socket);

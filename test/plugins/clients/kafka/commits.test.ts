@@ -35,7 +35,7 @@ describe('offset commits of a Kafka consumer group', () => {
     next.answers[0]!.resolve();
     lost.answers[0]!.reject(new Error('lost'));
     await ending;
-    // Commits without a response are repeated.
+    // Expects that commits without a response are repeated.
     await until(() => next.requested.length === 2);
     next.answers[1]!.resolve();
     commits.commit('t', 1, 8n);

@@ -196,7 +196,7 @@ describe('a misbehaving Kafka broker', () => {
     reply = (socket, request) => {
       const key = request.readInt16BE(4);
       requested.push(key);
-      // The handshake offers PLAIN and the authentication succeeds; other requests receive no response.
+      // Offers PLAIN in the handshake and accepts the authentication; other requests receive no response.
       if (key === 17) socket.write(framed(request, Buffer.from('000000000001' + '0005504c41494e', 'hex')));
       if (key === 36)
         socket.write(framed(request, Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), month, Buffer.from([0])])));

@@ -41,7 +41,7 @@ describe('a misbehaving NATS server', function () {
     const settings = { servers: [`127.0.0.1:${port}`], ...who, denied: new DeniedAddresses() };
     return openNats(settings, (error) => losses.push(error), new AbortController().signal);
   };
-  /** The connection is lost immediately or soon after it was opened. */
+  /** Accepts both messages, because the connection can be lost immediately or soon after it was opened. */
   const lossOf = async (): Promise<Error> => {
     const link = await open().catch((error) => void losses.push(error));
     await until(() => losses.length > 0 && sockets.size === 0);

@@ -219,7 +219,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
       redis.resume();
       call.finish();
     }
-    // A call with a short deadline that fails does not mark the server as failed.
+    // Sends another call: a call that failed because of its short deadline does not mark the server as failed.
     equal(typeof (await run(connection)), 'number');
     deepEqual(lines, []);
   });
@@ -292,7 +292,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
       for (const port of ports) {
         await run(open(settings(port)));
         const addresses = [{ host: '127.0.0.1', port }];
-        // The server is not a cluster, which a client detects after it has connected.
+        // The client detects that the server is not a cluster only after it has connected.
         await rejects(run(open(settings(port, { kind: 'cluster', addresses }))));
       }
     } finally {
@@ -326,7 +326,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     let commands = 0;
     const port = await serve((socket, text) => {
       if (text.includes('PING')) return socket.write('+PONG\r\n');
-      // Each refusal arrives after the next command has been sent.
+      // Sends each error reply only after it has received the next command.
       for (const _sent of text.matchAll(/EVALSHA/g)) if (++commands > 1) socket.write('-OOM full\r\n');
     });
     const connection = open(settings(port, { commandMs: 100 }));

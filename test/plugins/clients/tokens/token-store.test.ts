@@ -15,7 +15,7 @@ describe('a token that two processes need at the same time', () => {
         learn = (change) => apply(value, change);
         return { value, change: (change: unknown) => learn!(change) };
       },
-      // The token that another process has requested arrives before the permission to request one.
+      // The token that another process has requested arrives before this process gets the permission to request one.
       share: () => async (what: string) => {
         requested.push(what);
         await Promise.resolve();

@@ -52,7 +52,7 @@ const object = (properties: object, required: readonly string[] = Object.keys(pr
 });
 
 describe('sluice client', function () {
-  // A compilation takes seconds on a busy machine.
+  // The time limit is raised, because a compilation takes seconds on a busy machine.
   this.timeout(120_000);
   let folder: Folder;
   let contracts: Folder;

@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { normalize } from '../../../support/known.ts';
 import { documented, OPENAPI } from '../fixture.ts';
 
-/** Codes of errors and warnings with their pointers below the settings of the first endpoint or the root. */
+/** Codes of errors and warnings, with their pointers below the component at the first endpoint or at the root. */
 function told(settings: object, service: object = {}): string[] {
   const { errors, warnings } = normalize({
     version: 3,

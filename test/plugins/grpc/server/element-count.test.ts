@@ -16,7 +16,7 @@ describe('the element count of a gRPC message', () => {
     equal(count({}), 0);
     equal(count({ fullName: 'x'.repeat(10_000), small: 1, ratio: 2, exact: 3, raw: new Uint8Array(1000) }), 5);
     equal(count({ inner: { inner: { small: 1 } } }), 3);
-    // Each entry counts with its key and value.
+    // Each map entry counts as three elements: the entry, its key and its value.
     equal(count({ labels: { a: 'b', c: 'd' } }), 6);
     equal(count({ places: { 1: { latitude: 1, longitude: 2 } } }), 5);
   });
@@ -29,7 +29,7 @@ describe('the element count of a gRPC message', () => {
   it('includes the content of an Any of a known type', () => {
     const held = create(type, { labels: { a: 'b' } });
     const packed = anyPack(type, held);
-    // The field, the name and value of the Any, and an entry with its key and value.
+    // Counts the field, the type name and the value of the Any, and a map entry with its key and its value.
     equal(count({ packed }), 6);
     equal(count({ packed: { ...packed, typeUrl: 'type.googleapis.com/none.Known' } }), 3);
   });

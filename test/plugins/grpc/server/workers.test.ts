@@ -8,7 +8,7 @@ import { find, Stage } from './fixture.ts';
 const program = bundledProgram();
 
 describe('gRPC services of a gateway with workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(120_000);
   const stage = new Stage();
   before(() => stage.open());

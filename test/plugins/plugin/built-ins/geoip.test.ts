@@ -120,7 +120,7 @@ describe('the client location of the plugin "geoip"', () => {
 
   it('is empty for an unreadable record, which is logged as an ERROR once a minute', async () => {
     const broken = makeDatabase([['2001:db8:0:0:0:0:0:0/32', london]]);
-    // The city record has an unknown data type.
+    // Damages the city record, so that it has an unknown data type.
     broken.set([1, 20], broken.indexOf('geoname_id') - 2);
     const path = write(broken, 'broken.mmdb');
     const lines: string[] = [];

@@ -179,7 +179,7 @@ describe('the plugin "ip-filter"', () => {
       await gate.send(makeRequest({ ip: '10.0.0.1' }));
     }
     deepEqual(lines, ['rejected 10.0.0.1', 'rejected 10.0.0.1']);
-    // Invalid addresses cannot fill the log.
+    // The number of lines is limited, so that rejected addresses cannot fill the log.
     now = 2000;
     for (let at = 0; at < 100; at++) await gate.send(makeRequest({ ip: `10.0.1.${at}` }));
     equal(lines.length, 2 + 20);

@@ -85,7 +85,7 @@ describe('the plugin "jwk-aggregator"', () => {
       equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);
     }
     await gateway!.close();
-    // No server listens there anymore, but validators in the gateway with the aggregator still use the URL.
+    // The URL still works for validators in the gateway with the aggregator, although no server listens there.
     await open({}, { disable_jwk_security: false, jwk_url: `http://127.0.0.1:${port}/keys` });
     const headers = { authorization: `Bearer ${await issue(bob)}` };
     equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);

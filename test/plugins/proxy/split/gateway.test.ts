@@ -63,7 +63,7 @@ describe('proxy/split in a gateway', () => {
     const counts = await counted(10_000);
     if (process.env['SLUICE_TEST_FIGURES']) console.log(counts);
     equal(counts['v1']! + counts['v2']!, 10_000);
-    // Five standard deviations.
+    // The tolerance is five standard deviations.
     ok(Math.abs(counts['v2']! - 1000) < 150, JSON.stringify(counts));
   });
 

@@ -63,7 +63,7 @@ describe('the slots of a split', () => {
       for (let at = 0; at < 10_000; at++) if (stable[draw(at)] === 1) canary++;
       ok(canary > 880 && canary < 1120, `${canary}`);
     }
-    // Fixed values: callers must not change with a release.
+    // The values are fixed, because a release must not assign other variants to callers.
     deepEqual([slotOf('ada'), slotOf('grace'), slotOf('')], [4617, 251, 6689]);
     equal(slotOf('x'.repeat(100_000)) < SLOTS, true);
   });

@@ -11,7 +11,7 @@ const TOLERATED = 50;
 const openText = 'circuit breaker is open';
 
 describe('the circuit breakers of several workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(60_000);
   let backend: TestBackend;
   let gateway: Operations;

@@ -71,7 +71,7 @@ describe('the response store that workers share', () => {
     deepEqual([testbed.find('a'), testbed.find('a'), testbed.find('b')], ['fetch', 'fetch', 'wait']);
     testbed.now += 5000;
     deepEqual([testbed.find('b'), testbed.find('c')], ['fetch', 'wait']);
-    // The first worker has finished, so another one can fetch.
+    // Another worker can fetch the response, because the first worker has finished.
     testbed.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
     equal(testbed.find('c'), 'wait');
   });
@@ -180,7 +180,7 @@ describe('a worker without a main process', () => {
       requested.map(({ does }) => does),
       ['find'],
     );
-    // Invalidations are always sent to other workers.
+    // Other workers are always notified of invalidations.
     store.drop(['k']);
     equal(requested.length, 2);
   });

@@ -28,14 +28,14 @@ const cases: Record<
     ['Cache-Control: max-age=10 / Expires: 0', 'hit'],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'hit', { after: 59 }],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'miss', { after: 60 }],
-    // The lifetime is Expires minus Date, so the clock of the backend can be wrong.
+    // The lifetime is the difference of Expires and Date, so that a wrong clock of the backend has no effect.
     ['Expires: Wed, 01 Jan 2025 00:01:00 GMT / Date: Wed, 01 Jan 2025 00:00:00 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:05:00 GMT / Date: Thu, 01 Jan 2026 00:06:40 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'hit', { after: 9 }],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'miss', { after: 10 }],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT / Age: 15', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:00:00 GMT', 'miss'],
-    // No lifetime is derived from Last-Modified.
+    // The response is not reused, because no lifetime is derived from Last-Modified.
     ['Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT', 'revalidation'],
     ['Cache-Control: public', 'miss'],
     ['Cache-Control: immutable', 'miss'],
@@ -163,7 +163,7 @@ const cases: Record<
     ['Cache-Control: max-age=10 / Content-Range: bytes 0-1/4', 'miss', { status: 206 }],
     ['Cache-Control: max-age=10, must-understand', 'hit', { status: 404 }],
     ['Cache-Control: max-age=10, must-understand', 'miss', { status: 499 }],
-    // Without a lifetime, only a 200 can be revalidated.
+    // The response is not stored, because without a lifetime only a 200 can be revalidated.
     ['ETag: "1"', 'miss', { status: 404 }],
   ],
 };

@@ -15,12 +15,12 @@ interface Outcome {
 }
 
 describe('qos/http-cache with several workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations;
   let base: string;
-  /** The first requests for a delayed response; later ones are answered immediately. */
+  /** Delayed responses to the first requests; later requests are answered immediately. */
   const held: ServerResponse[] = [];
   const agents: Agent[] = [];
 
@@ -76,7 +76,7 @@ describe('qos/http-cache with several workers', function () {
     backend.requests.filter((seen) => seen.method === 'GET' && seen.target === target).length;
   const inFlight = () => gateway.processes.countInFlight();
   let attempts = 0;
-  /** Repeats with another path if the machine was too slow: a worker waits for others at most 250 ms. */
+  /** Repeats a test with another path if the machine was too slow, because a worker waits for others at most 250 ms. */
   const undisturbed = (attempt: (id: string) => Promise<boolean>) => until(() => attempt(`n${++attempts}`));
   /** Twelve clients whose requests wait or are answered; the first one waits for the backend. */
   const allAsking = async (path: string): Promise<readonly Promise<Outcome | null>[]> => {

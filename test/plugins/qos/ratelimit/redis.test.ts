@@ -177,7 +177,7 @@ describe('the configuration of a rate limit in Redis', () => {
       [200, 429, 429, 200, 503],
     );
     const total = [...(await calls())].reduce((sum, [, count]) => sum + Number(count), 0);
-    // Five commands, and once the script itself.
+    // Expects five commands, and the script itself once.
     ok(total === 5 || total === 6, String(total));
   });
 
@@ -331,7 +331,7 @@ describe('the configuration of a rate limit in Redis', () => {
       redis.pause();
       try {
         deepEqual(await Promise.all([ask(gateway), ask(gateway), ask(gateway)]), [500, 500, 500]);
-        // A wait of three seconds for each of these requests would exceed the test's timeout.
+        // The test would time out if each of these requests waited three seconds.
         for (let requested = 0; requested < 30; requested++) equal(await ask(gateway), 500);
       } finally {
         redis.resume();

@@ -58,7 +58,7 @@ describe('GELF over UDP', () => {
 
   it('sends a message of 20 KB in three chunks with the same ID', async () => {
     const { log } = await open();
-    // 15,000 random bytes, which compression cannot reduce.
+    // Sends 15,000 random bytes, which compression cannot reduce.
     const text = randomBytes(15_000).toString('hex');
     log.info(text);
     const chunks = await received(2);
@@ -87,7 +87,7 @@ describe('GELF over UDP', () => {
 
   it('counts oversized messages as lost and continues', async () => {
     const udp = openUdp({ host: '127.0.0.1', port: server.address().port });
-    // Separate messages, so that a lost one does not affect the others.
+    // Sends separate messages, so that a lost message does not affect the others.
     const long = randomBytes(1_100_000).toString('base64');
     const error = await new Promise<Error | null | undefined>((resolve) =>
       udp.write(Buffer.from(`"${long}"\n"next"\n`), resolve),

@@ -195,7 +195,7 @@ describe('telemetry/influx', function () {
     const began = performance.now();
     await gateway!.close();
     gateway = undefined;
-    // The time is shorter than the timeout of a write.
+    // The limit is shorter than the timeout of a write.
     ok(performance.now() - began < 9000);
     await until(async () => (await receiver.connections()) === 0);
     equal(sinks.lines.filter((line) => line.includes("Couldn't write")).length, 0);

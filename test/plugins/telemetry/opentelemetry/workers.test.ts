@@ -6,7 +6,7 @@ import { Stage } from './fixture.ts';
 const program = bundledProgram();
 
 describe('telemetry/opentelemetry in several workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(180_000);
   const stage = new Stage();
   afterEach(() => stage.close());

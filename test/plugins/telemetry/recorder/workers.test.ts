@@ -7,7 +7,7 @@ import { type Entry, RecordingStage } from './fixture.ts';
 const program = bundledProgram();
 
 describe('telemetry/recorder in several workers', function () {
-  // Worker processes start slowly on a busy machine.
+  // The time limit is raised, because worker processes start slowly on a busy machine.
   this.timeout(180_000);
   const stage = new RecordingStage();
   afterEach(() => stage.close());

@@ -8,7 +8,7 @@ export const plugin = definePlugin({
   places: [
     atBackend({ type: 'object', properties: {}, examples: [{}] }, () => ({
       backend: (next) => async (request, call) => {
-        // The first call of an endpoint is single, so that more calls are not the usual number.
+        // Only later calls are doubled, so that the doubled number of calls differs from that of the first request.
         if (calls++ > 0) await next(request.copy(), call);
         return next(request, call);
       },

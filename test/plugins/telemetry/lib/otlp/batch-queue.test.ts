@@ -126,7 +126,8 @@ describe('an OTLP export queue', () => {
     queue.add(1);
     const closed = queue.close(5000);
     await settle();
-    // The remaining time is a difference of two times, which rounding can make longer than 5000 ms.
+    // Allows a small tolerance, because the remaining time is a difference of two times, which rounding can make longer
+    // than 5000 ms.
     await pass(5001);
     await closed;
     ok(log.lines.some((line) => /closed before all items were sent; 1 spans lost/.test(line)));
