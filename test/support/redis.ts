@@ -29,8 +29,13 @@ export interface TestRedis {
   close(): Promise<void>;
 }
 
-/** @param options command-line options. @param tls settings of the test's connections. */
-export async function startRedis(options: readonly string[] = [], tls?: object): Promise<TestRedis> {
+/** @param options command-line options. @param tls settings of the test's connections. @param program command line of the server. */
+export async function startRedis(
+  options: readonly string[] = [],
+  tls?: object,
+  program: readonly string[] = ['redis-server'],
+): Promise<TestRedis> {
+  const [command, ...before] = program;
   const directory = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
   const port = await freePort();
   const where = tls ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)];
@@ -58,7 +63,7 @@ export async function startRedis(options: readonly string[] = [], tls?: object):
     },
     async start() {
       const mode = options[0]?.endsWith('.conf') ? [options[0], ...where, ...options.slice(1)] : [...where, ...options];
-      server = spawn('redis-server', [...mode, ...fixed], { stdio: 'ignore' });
+      server = spawn(command!, [...before, ...mode, ...fixed], { stdio: 'ignore' });
       if (!client.isOpen) await client.connect();
       await until(async () => {
         try {

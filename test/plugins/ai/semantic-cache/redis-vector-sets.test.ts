@@ -1,5 +1,4 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { Call, offer, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { type Embedder, embedders } from '../../../../plugins/ai/semantic-cache/embedder.ts';
@@ -9,16 +8,14 @@ import { encode } from '../../../../plugins/ai/semantic-cache/vectors.ts';
 import { type RedisConnection, redisConnections } from '../../../../plugins/clients/redis/port.ts';
 import { until } from '../../../support/conditions.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
+import { redis8, withoutEarlierRedis, withoutRedis8 } from '../../../support/redis-versions.ts';
 import { connectionTo } from '../../../support/vector-sets.ts';
 
-const version = withoutRedis
-  ? 0
-  : Number(/v=(\d+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1]);
 const vector = (...numbers: number[]) => encode(Float32Array.from(numbers));
 
 for (const [kind, sets, without] of [
   ['a simulated Redis 8', 'of the tests', withoutRedis],
-  ['Redis 8', 'own', version >= 8 ? null : ' (install redis-server 8 or later)'],
+  ['Redis 8', 'own', withoutRedis8],
 ] as const) {
   (without ? describe.skip : describe)(`vector sets in ${kind}${without ?? ''}`, () => {
     let redis: TestRedis;
@@ -26,7 +23,7 @@ for (const [kind, sets, without] of [
     let now: number;
 
     before(async () => {
-      redis = await startRedis();
+      redis = await startRedis([], undefined, sets === 'own' ? redis8! : undefined);
     });
     after(() => redis.close());
     beforeEach(async () => {
@@ -143,7 +140,7 @@ for (const [kind, sets, without] of [
   });
 }
 
-(withoutRedis || version >= 8 ? describe.skip : describe)('vector sets in an earlier Redis', () => {
+(withoutEarlierRedis ? describe.skip : describe)(`vector sets in an earlier Redis${withoutEarlierRedis ?? ''}`, () => {
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();
