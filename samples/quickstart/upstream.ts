@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 
 const users: Readonly<Record<string, object>> = {
   '1': { id: 1, name: 'Ada', email: 'ada@example.test', company: { id: 7, name: 'Engines' } },
@@ -113,6 +114,14 @@ const resources: Readonly<Record<string, Answering>> = {
     }
     response.end();
   },
+  'GET frames': async (_asked, response) => {
+    response.setHeader('Content-Type', 'application/vnd.amazon.eventstream');
+    for (const count of [1, 2, 3]) {
+      response.write(frameOf(`{"count":${count},"secret":"x"}`));
+      await delay(100);
+    }
+    response.end();
+  },
   'GET events': async (_asked, response) => {
     response.setHeader('Content-Type', 'text/event-stream');
     for (const count of [1, 2, 3]) {
@@ -139,6 +148,22 @@ export function createUpstream(): Server {
     if (resource) await resource({ path, body, headers: request.headers }, response);
     else answer(response, undefined);
   });
+}
+
+/** A frame of an AWS event stream: its lengths, their checksum, the headers, the payload, and the checksum of the frame. */
+function frameOf(payload: string): Buffer {
+  const [name, type] = [':content-type', 'application/json'];
+  const text = 7;
+  const headers = Buffer.from([name.length, ...Buffer.from(name), text, 0, type.length, ...Buffer.from(type)]);
+  const lengths = Buffer.concat([uint32(16 + headers.length + payload.length), uint32(headers.length)]);
+  const frame = Buffer.concat([lengths, uint32(crc32(lengths)), headers, Buffer.from(payload)]);
+  return Buffer.concat([frame, uint32(crc32(frame))]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 }
 
 function answer(response: ServerResponse, data: unknown, status = 200): void {

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startNameServer } from '../support/dns.ts';
+import { json, startBackend, startGateway } from '../support/gateway.ts';
 
 const run = promisify(execFile);
 const read = (name: string): string => readFileSync(`samples/deployment/${name}`, 'utf8');
@@ -40,9 +41,30 @@ describe('the sample "deployment"', () => {
     equal((await gateway.inject(path)).statusCode, 200, path);
   };
 
-  it('has a configuration that passes check without warnings', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/deployment/gateway.json');
-    deepEqual([code, err], [0, '']);
+  for (const file of ['gateway', 'discovery']) {
+    it(`has a configuration that passes check without warnings: ${file}.json`, async () => {
+      const { code, err } = await sluice('check', '-c', `samples/deployment/${file}.json`);
+      deepEqual([code, err], [0, '']);
+    });
+  }
+
+  it('balances requests over the backends that the name server knows', async () => {
+    const names = await startNameServer();
+    const pods = [await startBackend(json({ pod: 'a' })), await startBackend(json({ pod: 'b' }))];
+    const records = pods.map(({ url }) => ({
+      ...{ name: 'localhost', port: Number(new URL(url).port) },
+      ...{ weight: 1, priority: 1 },
+    }));
+    for (const service of ['orders', 'customers'])
+      names.zone.set(`_http._tcp.${service}.shop.svc.cluster.local`, records);
+    const discovering = await startGateway(JSON.parse(read('discovery.json')));
+    for (const path of ['/orders/1', '/customers/1']) {
+      const seen = new Set<string>();
+      while (seen.size < 2) seen.add((await discovering.inject(path)).json().pod);
+    }
+    await discovering.close();
+    for (const pod of pods) await pod.close();
+    await names.close();
   });
 
   describe('with its container image', () => {

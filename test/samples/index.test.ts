@@ -1,6 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { catalogue } from '../../plugins/index.ts';
 
 describe('the index of samples', () => {
   it('has one row for every sample', () => {
@@ -25,6 +26,30 @@ describe('the index of samples', () => {
       }
     });
   }
+});
+
+describe('the configurations of the samples', () => {
+  /** Components that are not written under their name, with the fields that show them. */
+  const written: Readonly<Record<string, string>> = {
+    'auth/jose': '"shared_cache_duration":',
+    'auth/revoker/server': '"revoke_server_ping_url":',
+    'discovery/dns': '"sd": "dns"',
+    'discovery/dns-shared': '"sd": "dns-shared"',
+    'discovery/static': '"sd": "static"',
+    'server/debug': '"debug_endpoint": true',
+    'server/echo': '"echo_endpoint": true',
+  };
+  /** Components that are used without being written: paths that guides request, and the default encoding. */
+  const unwritten = ['encoding/json', 'server/health', 'server/ready'];
+
+  it('contain every component of the release', () => {
+    const files = globSync('samples/**/*.{json,yaml,toml,tmpl}', { exclude: ['**/node_modules/**'] });
+    const texts = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const isShown = (name: string) =>
+      [`"${name.replace(/^encoding\//, '')}"`, `${name}:`].some((form) => texts.includes(written[name] ?? form));
+    const missing = Object.keys(catalogue.plugins).filter((name) => !isShown(name) && !unwritten.includes(name));
+    deepEqual(missing, []);
+  });
 });
 
 describe('the README', () => {

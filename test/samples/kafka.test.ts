@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { sluice } from '../kernel/cli/command.ts';
-import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/conditions.ts';
+import { json, startBackend, startGateway } from '../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../support/kafka.ts';
 import { followGuide } from './guide.ts';
 import { ATTEMPTS } from './handed-over.ts';
@@ -39,6 +40,22 @@ describe('the sample "kafka"', function () {
       deepEqual((await next).json(), { order: { id: 7 } });
       await gateway.close();
       equal((await broker.records('orders'))[0]!.key, 'ada');
+    });
+
+    it('delivers an order to the backend of its async agent, with its customer in a header', async () => {
+      const backend = await startBackend(json({ order: 1 }));
+      const text = readFileSync('samples/kafka/gateway.json', 'utf8')
+        .replaceAll('127.0.0.1:9092', broker.address)
+        .replaceAll('http://127.0.0.1:8081', backend.url);
+      const gateway = await startGateway(JSON.parse(text));
+      await until(async () => {
+        await gateway.inject({ method: 'POST', url: '/orders', payload: { id: 8 }, headers: { 'x-customer': 'bob' } });
+        return backend.requests.some(({ headers }) => headers['x-customer'] === 'bob');
+      });
+      const { method, target, body } = backend.requests.find(({ headers }) => headers['x-customer'] === 'bob')!;
+      deepEqual([method, target, String(body)], ['POST', '/orders', '{"id":8}']);
+      await gateway.close();
+      await backend.close();
     });
   });
 });

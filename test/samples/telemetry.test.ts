@@ -11,6 +11,7 @@ import { serveSample } from './serve.ts';
 
 /** Variables as in the example of the guide. */
 const environment = {
+  COLLECTOR_TOKEN: 'of-the-sample',
   INFLUX_PASSWORD: 'of-the-sample',
   NEW_RELIC_LICENSE: '0123456789012345678901234567890123456789',
 };
@@ -29,7 +30,7 @@ describe('the sample "telemetry"', () => {
   });
   after(() => sample.close());
 
-  for (const file of ['gateway.json', 'influx.json', 'newrelic.json']) {
+  for (const file of ['gateway.json', 'collector.json', 'influx.json', 'newrelic.json']) {
     it(`passes check without warnings: ${file}`, async () => {
       const { code, err } = await checkFilled(`samples/telemetry/${file}`, environment);
       deepEqual([code, err], [0, '']);
@@ -84,6 +85,24 @@ describe('the sample "telemetry"', () => {
     equal(span.name, 'GET /users/:user');
     deepEqual(span.attributes['http.request.header.x-tenant'], ['acme']);
     await close();
+    await receiver.close();
+  });
+
+  it('sends its credential to the collector', async () => {
+    const receiver = await startHttpReceiver();
+    const { gateway, close } = await serveSample('telemetry/collector.json', (text) =>
+      text
+        .replace('"port": 4318', `"port": ${receiver.port}`)
+        .replace('"trace_sample_rate": 0.1', '"trace_sample_rate": 1')
+        .replace(`\${COLLECTOR_TOKEN}`, 'of-the-sample'),
+    );
+    await gateway.inject('/users/1');
+    await until(() => receiver.spans.some(({ kind }) => kind === 'SPAN_KIND_SERVER'));
+    await close();
+    deepEqual(
+      new Set(receiver.requests.map(({ headers }) => headers.authorization)),
+      new Set(['Bearer of-the-sample']),
+    );
     await receiver.close();
   });
 
