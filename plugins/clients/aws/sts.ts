@@ -13,8 +13,8 @@ const FORM = ['Content-Type', 'application/x-www-form-urlencoded'];
 /** A role to assume. */
 export interface Role {
   readonly arn: string;
-  /** Region of the STS endpoint. */
-  readonly region: string;
+  /** Region of the STS endpoint, or a function that finds it when the role is assumed. */
+  readonly region: string | (() => Promise<string>);
   /** Role session name, which identifies the caller to AWS. */
   readonly session: string;
 }
@@ -27,13 +27,14 @@ export interface Role {
 export function assumedRole(role: Role, environment: Environment, own: RenewedCredentials): RenewedCredentials {
   return new RenewedCredentials(async (send) => {
     const credentials = await own.get(send);
-    const url = new URL(stsAddress(role.region, environment));
+    const region = typeof role.region === 'string' ? role.region : await role.region();
+    const url = new URL(stsAddress(region, environment));
     const body = formOf('AssumeRole', role);
     const request = { method: 'POST', host: url.host, target: '/', headers: [FORM as [string, string]] };
     const signature = signAws(
       { ...request, body: Buffer.from(body) },
       credentials,
-      { region: role.region, service: 'sts' },
+      { region, service: 'sts' },
       Date.now(),
     );
     const headers = [...FORM, ...signature.headers.flat()];
@@ -45,7 +46,7 @@ export function assumedRole(role: Role, environment: Environment, own: RenewedCr
 export function roleOfToken(arn: string, token: string, environment: Environment): LookUp {
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
   const session = environment['AWS_ROLE_SESSION_NAME'] || 'sluice';
-  const body = formOf('AssumeRoleWithWebIdentity', { arn, region, session }, { WebIdentityToken: token });
+  const body = formOf('AssumeRoleWithWebIdentity', { arn, session }, { WebIdentityToken: token });
   const url = `${new URL(stsAddress(region, environment)).origin}/`;
   return async (send) =>
     issued(await fetchText(send, { method: 'POST', url, headers: [...FORM], body, timeoutMs: STS_MS }));
@@ -57,7 +58,7 @@ function stsAddress(region: string, environment: Environment): string {
   );
 }
 
-function formOf(action: string, { arn, session }: Role, more: Record<string, string> = {}): string {
+function formOf(action: string, { arn, session }: Omit<Role, 'region'>, more: Record<string, string> = {}): string {
   const fields = { Action: action, Version: VERSION, RoleArn: arn, RoleSessionName: session };
   return new URLSearchParams({ ...fields, DurationSeconds: String(HOUR_S), ...more }).toString();
 }

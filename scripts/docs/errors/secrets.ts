@@ -4,11 +4,18 @@ import type { Codes } from './codes.ts';
 /** Error codes of stores of secrets. */
 export const secretErrors: Codes = {
   SECRETS_MANAGER_ENDPOINT: [
-    'The endpoint of `secrets/aws-sm` is not a URL.',
+    'The endpoint of `secrets/aws-sm` is not a URL, or has a query.',
     'Write it as `https://host` or `http://host:port`.',
   ],
+  SECRETS_MANAGER_INSECURE: [
+    'The endpoint of `secrets/aws-sm` is another machine, and has no TLS: secrets are received in plain text.',
+    'Use an `https` endpoint.',
+  ],
   SECRETS_MANAGER_REGION: ['`secrets/aws-sm` has no AWS region.', 'Set `region`, or the variable `AWS_REGION`.'],
-  SECRETS_MANAGER_SECRET: ['AWS Secrets Manager returned a secret without a value.', 'Store a value in the secret.'],
+  SECRETS_MANAGER_SECRET: [
+    'AWS Secrets Manager returned a secret without a value, or with binary data that is not UTF-8.',
+    'Store the value as text.',
+  ],
   SECRETS_MANAGER_STATUS: [
     'AWS Secrets Manager rejected a request. The message has the code of AWS.',
     'Correct the name of the secret, or allow `secretsmanager:GetSecretValue` to the credentials of the gateway.',
