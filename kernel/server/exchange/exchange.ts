@@ -67,7 +67,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   /** Called before Koa middleware, which may change the request and read its body. */
   prepare(): void {
-    this.#received.prepare();
+    this.#received.prepare(() => this.fail());
   }
 
   /** Returns the endpoint of this request; null for none. Looked up once. */

@@ -12,6 +12,9 @@ import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
 
+/** Minimum time for a body that Koa middleware reads outside of endpoints, in milliseconds: uploads may take long there. */
+const LEAST_READING_MS = 60_000;
+
 const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 
 /** A received request: the target of Node's message, its destination, and the body, opened once. */
@@ -29,6 +32,8 @@ export class ReceivedRequest implements RequestSource {
   route: Route | null = null;
   /** Ends the time limit for reading the body before an endpoint; null without a limit. */
   #readingTimer: NodeJS.Timeout | null = null;
+  /** Whether the time limit is that of a component that has opened the body. */
+  #limitsOpened = false;
 
   constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
     this.#context = context;
@@ -37,10 +42,14 @@ export class ReceivedRequest implements RequestSource {
     this.#target = readTarget(message);
   }
 
-  /** Called before Koa middleware sees the request: it may change the request, and read its body. */
-  prepare(): void {
+  /**
+   * Called before Koa middleware sees the request: it may change the request, and read its body.
+   * @param overdue called if the middleware waits too long for the body.
+   */
+  prepare(overdue: () => void): void {
     this.#changes = new KoaChanges(this.message);
     this.#body = receiveBody(this.message, this.response, this.#context.options.max_payload || BODY_LIMIT_BYTES);
+    if (this.#body) this.#limitMiddleware(this.#body, overdue);
   }
 
   /** Whether Koa middleware runs around the request. */
@@ -118,8 +127,34 @@ export class ReceivedRequest implements RequestSource {
    * that sends slowly could otherwise hold the request forever.
    */
   #limitReading(body: ClientBody, timeoutMs: number): void {
-    if (this.#readingTimer || body.destroyed) return;
-    const timer = setTimeout(() => body.destroy(new DeadlineError()), timerMs(timeoutMs));
+    if (this.#limitsOpened || body.destroyed) return;
+    this.#limitsOpened = true;
+    this.#setTimer(
+      body,
+      setTimeout(() => body.destroy(new DeadlineError()), timerMs(timeoutMs)),
+    );
+  }
+
+  /** Limits the time for a body that Koa middleware reads from Node's message, which has no limit of its own. */
+  #limitMiddleware(body: ClientBody, overdue: () => void): void {
+    const { message, response, endpoint } = this;
+    const limitMs = endpoint?.timeout ?? Math.max(this.#context.runtime.config.timeout, LEAST_READING_MS);
+    const timer = setTimeout(() => {
+      if (message.complete || response.headersSent) return;
+      // Middleware that does not read the body yet takes its time itself.
+      if (!message.readableFlowing && message.listenerCount('readable') === 0) {
+        timer.refresh();
+        return;
+      }
+      overdue();
+      // Node no longer reports the end of the connection to a message whose response is complete.
+      if (message.httpVersionMajor < 2) message.socket.once('close', () => message.destroy());
+    }, timerMs(limitMs));
+    this.#setTimer(body, timer);
+  }
+
+  #setTimer(body: ClientBody, timer: NodeJS.Timeout): void {
+    if (this.#readingTimer) clearTimeout(this.#readingTimer);
     this.#readingTimer = timer;
     body.once('close', () => clearTimeout(timer));
   }

@@ -1,5 +1,6 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { mock } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type Koa from 'koa';
 import { type AtService, atService, type Catalogue, definePlugin } from '#contract';
@@ -93,6 +94,60 @@ describe('Koa middleware at the service', () => {
     deepEqual([text, headers['x-own'], headers['content-type']], ['text', 'layer', 'text/plain']);
     deepEqual(new Set((headers.vary as string).split(', ')), new Set(['Accept', 'Origin']));
     deepEqual(new Set(headers['set-cookie']?.map((cookie) => cookie.split(';')[0])), new Set(['a=0', 'b=1', 'c=2']));
+  });
+
+  describe('that waits for a body that never ends although bytes arrive', () => {
+    const post = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`;
+    const read = async ({ req }: Koa.Context) => {
+      for await (const chunk of req) void chunk;
+    };
+    afterEach(() => mock.timers.reset());
+
+    for (const [title, target, limitMs] of [
+      ['fails after the timeout of the endpoint', '/late', 30],
+      ['fails after a minute outside of endpoints', '/upload', 60_000],
+    ] as const) {
+      it(title, async () => {
+        const begun = Promise.withResolvers<Promise<void>[]>();
+        await start((context) => {
+          const reading = read(context);
+          begun.resolve([reading]);
+          return reading;
+        });
+        const client = await openRaw(port);
+        mock.timers.enable({ apis: ['setTimeout'] });
+        client.write(post(target));
+        const [reading] = await begun.promise;
+        mock.timers.tick(limitMs - 1);
+        client.write('a');
+        mock.timers.tick(1);
+        await client.until((received) => statusesOf(received).length > 0);
+        deepEqual(statusesOf(client.received), [500]);
+        client.socket.destroy();
+        await rejects(reading!);
+      });
+    }
+
+    it('is limited from the moment at which it reads', async () => {
+      const held = Promise.withResolvers<void>();
+      const called = Promise.withResolvers<void>();
+      await start(async (context) => {
+        called.resolve();
+        await held.promise;
+        await read(context);
+        context.body = 'read';
+      });
+      const client = await openRaw(port);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      client.write(post('/late'));
+      await called.promise;
+      mock.timers.tick(100);
+      held.resolve();
+      client.write('a'.repeat(100_000));
+      await client.until((received) => received.endsWith('read'));
+      deepEqual(statusesOf(client.received), [200]);
+      client.socket.destroy();
+    });
   });
 
   describe('that throws', () => {
