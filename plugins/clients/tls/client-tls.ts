@@ -43,6 +43,12 @@ let runtime: TlsClient | null = null;
 /** The prepared `client_tls` of services, or its error: many backends share one. */
 const shared = new WeakMap<ClientTls, PreparedTls | ConfigError>();
 
+/** Contexts in use, by fingerprint: each contains the whole trust store, which takes 8 ms and 1 MB. */
+const contexts = new Map<string, WeakRef<SecureContext>>();
+const unused = new FinalizationRegistry<string>((fingerprint) => {
+  if (!contexts.get(fingerprint)?.deref()) contexts.delete(fingerprint);
+});
+
 /** TLS without any setting: the runtime's versions and ciphers, the system trust store. Created at first use. */
 export function standardTls(): TlsClient {
   standard ??= { secureContext: createSecureContext({ ca: [...systemAuthorities()] }), rejectUnauthorized: true };
@@ -170,14 +176,25 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
     cert: pairs.map(({ cert }) => cert).reverse(),
     key: pairs.map(({ key }) => key).reverse(),
   };
-  const secureContext = checked(fault, '', 'settings cannot be used', '', () => createSecureContext(options));
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([config, files]))
+    .digest('base64');
+  const secureContext = checked(fault, '', 'settings cannot be used', '', () => contextFor(fingerprint, options));
   return {
     paths,
     client: { secureContext, rejectUnauthorized: !config.allow_insecure_connections },
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify([config, files]))
-      .digest('base64'),
+    fingerprint,
   };
+}
+
+/** The context of equal settings, which thousands of backends may have. @param fingerprint of the options. */
+function contextFor(fingerprint: string, options: SecureContextOptions): SecureContext {
+  const known = contexts.get(fingerprint)?.deref();
+  if (known) return known;
+  const context = createSecureContext(options);
+  contexts.set(fingerprint, new WeakRef(context));
+  unused.register(context, fingerprint);
+  return context;
 }
 
 /** @param pem the content to check. */

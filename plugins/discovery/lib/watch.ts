@@ -14,7 +14,7 @@ export interface Known {
 export interface Watch {
   /**
    * Waits for the first lookup, for a few seconds at most; does not wait when one was attempted before. Never fails.
-   * Concurrent calls share one lookup.
+   * Concurrent calls share one lookup, and each waits until its own signal aborts.
    */
   readonly first: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
@@ -27,8 +27,11 @@ const QUERY = { timeout: 2000, tries: 2 };
 /** Looks a record up at a fixed interval, with or without traffic, the first time after one interval. A failure changes nothing. */
 export function watchRecord(name: string, known: Known, pauseMs: number, log: Log): Watch {
   let running: { readonly resolver: dns.promises.Resolver; readonly done: Promise<void> } | null = null;
-  let waiting: Promise<void> | null = null;
+  /** Ends all waiting for the first lookup; null before anyone waits. */
+  let enough: AbortSignal | null = null;
   let failure: string | null = null;
+  /** Whether the log says that the first lookup is slow. */
+  let isSlow = false;
   let closed = false;
 
   const look = async (resolver: dns.promises.Resolver): Promise<void> => {
@@ -59,12 +62,13 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
   const timer = setInterval(refresh, pauseMs);
   timer.unref();
   return {
-    first(signal) {
-      if (known.text !== null || failure !== null) return Promise.resolve();
-      waiting ??= settled(refresh(), signal).then((isSettled) => {
-        if (!isSettled) log.warning(`SRV lookup of ${name} is slow: no hosts are available until it completes`);
-      });
-      return waiting;
+    async first(signal) {
+      if (known.text !== null || failure !== null) return;
+      enough ??= AbortSignal.timeout(FIRST_LOOK_UP_MS);
+      if (await settled(refresh(), AbortSignal.any([signal, enough]))) return;
+      if (isSlow || closed) return;
+      isSlow = true;
+      log.warning(`SRV lookup of ${name} is slow: no hosts are available until it completes`);
     },
     close() {
       closed = true;
@@ -96,12 +100,15 @@ function learn(known: Known, records: readonly dns.SrvRecord[]): void {
   known.text = text;
 }
 
-/** Waits for completion, up to a limit. @returns true when completed. */
+/** Waits for completion until a signal aborts. @returns true when completed. */
 async function settled(done: Promise<void>, signal: AbortSignal): Promise<boolean> {
-  const enough = AbortSignal.any([signal, AbortSignal.timeout(FIRST_LOOK_UP_MS)]);
-  const givenUp = new Promise<false>((resolve) => {
-    if (enough.aborted) resolve(false);
-    else enough.addEventListener('abort', () => resolve(false), { once: true });
-  });
-  return Promise.race([done.then(() => true as const), givenUp]);
+  const { promise: givenUp, resolve } = Promise.withResolvers<false>();
+  const giveUp = () => resolve(false);
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([done.then(() => true as const), givenUp]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
 }

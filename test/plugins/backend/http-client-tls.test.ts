@@ -1,10 +1,11 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { deepEqual, equal, notEqual, rejects } from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerOptions } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import type { ServiceConfig } from '#contract';
+import type { ServiceConfig, Site } from '#contract';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { prepareTls } from '../../../plugins/clients/tls/client-tls.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 
@@ -62,6 +63,21 @@ describe('the TLS settings of backend/http/client', () => {
 
   it('accept an untrusted certificate with allow_insecure_connections', async () => {
     equal((await respond(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
+  });
+
+  it('are parsed once for backends with equal settings', () => {
+    const site = { read: (path: string) => readFileSync(path), warn() {} } as unknown as Site<unknown>;
+    const contextOf = (minVersion: string) => {
+      const settings = {
+        ...{ allow_insecure_connections: false, disable_system_ca_pool: false, client_certs: [] },
+        ...{ ca_certs: [authority.certificate], min_version: minVersion, max_version: 'TLS13' },
+        ...{ cipher_suites: [], curve_preferences: [] },
+      };
+      return prepareTls(site, settings as never).client.secureContext;
+    };
+    const context = contextOf('TLS12');
+    equal(contextOf('TLS12'), context);
+    notEqual(contextOf('TLS13'), context);
   });
 
   it('trust ca_certs, with or without the system trust store', async () => {

@@ -120,6 +120,23 @@ describe('a DNS lookup', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
+  it('is awaited by each change until that change is canceled', async () => {
+    names.zone.set('_http._tcp.api.test', 'silent');
+    const harness = await openDiscovery(shared);
+    const stop = new AbortController();
+    const first = harness.warm(stop.signal);
+    let isOver = false;
+    const second = harness.warm().then(() => {
+      isOver = true;
+    });
+    stop.abort();
+    await first;
+    await new Promise(setImmediate);
+    equal(isOver, false);
+    await harness.close();
+    await second;
+  });
+
   it('logs nothing if it is canceled', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
