@@ -40,9 +40,9 @@ interface Subject {
 /** Components that the harness does not simulate: they connect without HTTP, or need their counterpart at the root while serving. */
 const connecting = /^backend\/(amqp|pubsub)\/|^websocket$|^backend\/grpc$|^telemetry\/open(telemetry|census)$/;
 
-/** Components whose replies or requests contain a time or a random part. */
+/** Components whose replies or requests contain a time or a random part, or whose number of requests depends on random pauses. */
 const varying =
-  /^auth\/(aws-sigv4|http-signatures|ntlm|signer)$|^backend\/lambda$|^modifier\/lua-|generator$|^documentation\//;
+  /^auth\/(aws-sigv4|http-signatures|ntlm|signer)$|^backend\/(lambda|retry)$|^modifier\/lua-|generator$|^documentation\//;
 
 /** Maximum memory of one input, in bytes. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
