@@ -38,9 +38,22 @@ export const natsDialect: Dialect = (socket, say) => {
   });
 };
 
-/** A server that responds to every HTTP/1.1 request. */
-export const httpDialect = (body: string, headers = 'Content-Type: application/json'): Dialect => {
-  const answer = `HTTP/1.1 200 OK\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+/** A request to an HTTP/1.1 server. */
+export interface HttpMessage {
+  /** Request line and headers. */
+  readonly head: string;
+  readonly body: string;
+}
+
+/** A server that responds to every HTTP/1.1 request with 200. @param body of the response. */
+export const httpDialect = (
+  body: string | ((message: HttpMessage) => string),
+  headers = 'Content-Type: application/json',
+): Dialect => {
+  const answer = (message: HttpMessage): string => {
+    const text = typeof body === 'string' ? body : body(message);
+    return `HTTP/1.1 200 OK\r\n${headers}\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+  };
   return (socket, say) => {
     let text = '';
     socket.on('data', (chunk) => {
@@ -48,10 +61,12 @@ export const httpDialect = (body: string, headers = 'Content-Type: application/j
       for (;;) {
         const end = text.indexOf('\r\n\r\n');
         if (end < 0) return;
-        const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end + 2))?.[1] ?? 0);
+        const head = text.slice(0, end + 2);
+        const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
         if (text.length < end + 4 + length) return;
+        const message = { head, body: text.slice(end + 4, end + 4 + length) };
         text = text.slice(end + 4 + length);
-        say(answer);
+        say(answer(message));
       }
     });
   };

@@ -27,8 +27,12 @@ export class Lasting {
     this.#around = around;
   }
 
-  /** Begins a request or stream, and waits until it reaches the backend. @throws Error when it does not, unless a worker has been killed. */
-  async begin(address: Address, path: string, expected: string): Promise<void> {
+  /**
+   * Begins a request or stream, and waits until it reaches the backend.
+   * @param mayBeLost whether killed workers are being replaced: the port is closed while none is left.
+   * @throws Error when it does not, unless a worker has been killed.
+   */
+  async begin(address: Address, path: string, expected: string, mayBeLost: boolean): Promise<void> {
     const { backend, kills } = this.#around;
     const killed = kills.killed.size;
     const others = new Set(backend.held);
@@ -49,7 +53,8 @@ export class Lasting {
       const { remotePort, localPort } = held.socket!;
       const pid = ownerOf(remotePort!, localPort!, this.#gateway.pids);
       this.#begun.add({ answer, expected, pid });
-    } else if (kills.killed.size === killed) throw new Error(`a request for ${path} ends early: ${String(early)}`);
+    } else if (!mayBeLost && kills.killed.size === killed)
+      throw new Error(`a request for ${path} ends early: ${String(early)}`);
   }
 
   /** Lets all requests and streams end. @throws Error when one of them fails, unless its worker has been killed. */

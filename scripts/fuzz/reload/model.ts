@@ -121,8 +121,8 @@ export class Model {
     certificate: ({ state }) => {
       this.#stored = this.#around.certificates.put(this.#gateway.folder, state);
     },
-    hold: () => this.#lasting.begin(this.#served, '/held', '{"held":1}'),
-    stream: () => this.#lasting.begin(this.#served, '/stream', 'data: {"begun":1}\n\ndata: {"ended":1}\n\n'),
+    hold: () => this.#begin('/held', '{"held":1}'),
+    stream: () => this.#begin('/stream', 'data: {"begun":1}\n\ndata: {"ended":1}\n\n'),
     release: () => this.#lasting.release(),
     count: () => this.#count(),
     keep: () => this.#keep(),
@@ -130,6 +130,10 @@ export class Model {
     kill: ({ worker }) => this.#around.kills.now(this.#gateway.pids[worker]!),
     arm: ({ kill }) => this.#around.kills.arm(kill),
   };
+
+  #begin(path: string, expected: string): Promise<void> {
+    return this.#lasting.begin(this.#served, path, expected, this.#isAnyKilled);
+  }
 
   async #change({ act, kind, port: at }: ChangeStep, mark: string): Promise<void> {
     const { ports, backend } = this.#around;

@@ -74,7 +74,33 @@ const messages = fc.tuple(fc.constantFrom(...tools), data).map(([name, value]) =
     params: { name, arguments: { reveal: true, pointer: '', config: value, configuration: JSON.stringify(value) } },
   }),
 );
+/** Requests for `try` and `explain`. */
+const samples = fc
+  .record(
+    {
+      path: fc.constantFrom('/a', '/b/1', '/b/..%5Cx', '//a', '/a?x=%', '/__echo/', '/a;b', '/%00'),
+      method: fc.constantFrom('GET', 'HEAD', 'POST', 'CONNECT', 'TRACE', 'OPTIONS', 'QUERY', 'X'),
+      headers: fc.dictionary(
+        fc.constantFrom(
+          'Upgrade',
+          'Connection',
+          'Expect',
+          'Content-Length',
+          'Transfer-Encoding',
+          'Host',
+          '__proto__',
+          'X-Key',
+        ),
+        fc.constantFrom<string | string[]>('websocket', 'upgrade', '100-continue', '5', 'chunked', '', ['a', 'b'], []),
+        { maxKeys: 3, noNullPrototype: true },
+      ),
+      body: oddTexts,
+    },
+    { requiredKeys: ['path'], noNullPrototype: true },
+  )
+  .map((sample) => JSON.stringify(sample));
 const bodies: fc.Arbitrary<Request['body']> = fc.oneof(
+  samples,
   fc.array(changes, { maxLength: 2 }),
   data.map((value) => JSON.stringify(value)),
   messages,
@@ -106,9 +132,16 @@ const headers = fc.dictionary(
     'Last-Event-ID',
     'X-Forwarded-For',
     'Range',
+    'Host',
+    'Origin',
+    'Sec-Fetch-Site',
+    'Sec-Fetch-Mode',
+    'Upgrade',
+    'Authorization',
   ),
   fc.oneof(
     fc.constantFrom('*', '"1"', 'k', 'application/json', 'application/yaml', 'text/html', 'gzip', '127.0.0.1'),
+    fc.constantFrom('null', 'http://localhost', 'localhost', 'cross-site', 'no-cors', 'websocket', 'Bearer a'),
     oddTexts.map((text) => text.replace(/[^\x21-\x7e]/g, '').slice(0, 300)),
   ),
   { maxKeys: 3, noNullPrototype: true },

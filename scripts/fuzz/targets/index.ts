@@ -30,6 +30,11 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   'http2-backend': async () => (await import('./http2-backend.ts')).http2Backend,
   'token-server': async () => (await import('./token-servers.ts')).tokenServer,
   'key-server': async () => (await import('./token-servers.ts')).keyServer,
+  introspection: async () => (await import('./deciding-servers.ts')).introspection,
+  external: async () => (await import('./deciding-servers.ts')).external,
+  oidc: async () => (await import('./oidc.ts')).oidc,
+  'mcp-upstream': async () => (await import('./ai-servers.ts')).mcpUpstream,
+  embeddings: async () => (await import('./ai-servers.ts')).embeddings,
   reload: async () => (await import('./reload.ts')).reload,
   'reload-workers': async () => (await import('./reload.ts')).reloadWorkers,
 };

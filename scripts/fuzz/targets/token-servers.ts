@@ -45,7 +45,7 @@ export const keyServer = hostileTarget({
         },
         backend: [{ host: [`http://127.0.0.1:${port}`], url_pattern: '/a' }],
       },
-      { authorization: `Bearer ${token()}` },
+      { headers: { authorization: `Bearer ${token()}` } },
     ),
 });
 
