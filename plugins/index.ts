@@ -111,6 +111,7 @@ const plugins: Manifest = {
   'server/ready': () => import('./server/ready.ts'),
   'server/virtualhost': () => import('./server/virtualhost.ts'),
   'server/static-filesystem': () => import('./server/static-filesystem.ts'),
+  'source/etcd': () => import('./source/etcd.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/influx': () => import('./telemetry/influx/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
@@ -144,4 +145,5 @@ export const catalogue: Catalogue = {
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
   logging: 'telemetry/logging',
+  sources: { 'etcd+https': 'source/etcd' },
 };

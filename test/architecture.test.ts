@@ -21,6 +21,7 @@ const rooms = [
   'runtime',
   'server',
   'inspect',
+  'sources',
   'control',
   'workers',
   'gateway',

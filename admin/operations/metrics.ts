@@ -2,6 +2,7 @@ import { endpointMetrics } from '../metrics/endpoint-metrics.ts';
 import { EXPOSITION_TYPE, writeExposition } from '../metrics/exposition.ts';
 import { internalErrorMetrics, pluginMetrics, processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
 import { secretMetrics } from '../metrics/secret-metrics.ts';
+import { storeMetrics } from '../metrics/store-metrics.ts';
 import type { Operation } from '../operation.ts';
 import { text } from '../schemas.ts';
 
@@ -19,6 +20,7 @@ export const metrics: Operation = {
       ...processMetrics(admin),
       ...pluginMetrics(admin),
       ...secretMetrics(admin),
+      ...storeMetrics(admin),
       ...endpointMetrics(admin.gateway),
     ];
     ctx.set('Content-Type', EXPOSITION_TYPE);

@@ -14,6 +14,14 @@ import {
   whole,
 } from '../schemas.ts';
 
+const store = objectOf('ConfigurationStore', {
+  address: text,
+  state: oneOf(['current', 'unreachable', 'older', 'absent', 'unusable']),
+  reason: orNull(text),
+  version: orNull(text),
+  readAt: orNull(text),
+});
+
 const lastReload = objectOf('LastReload', {
   attempt: whole,
   result: oneOf(['applied', 'unchanged', 'failed']),
@@ -40,6 +48,7 @@ export const status: Operation = {
         hash: text,
         source: text,
         sourceFile: orNull(text),
+        store: orNull(store),
         drift: flag,
         converged: flag,
         workers: whole,
@@ -68,6 +77,7 @@ export const status: Operation = {
       hash: serving.hash,
       source: sourceOf(gateway),
       sourceFile: typeof source === 'string' ? source : null,
+      store: storeOf(gateway),
       drift,
       converged: processes.converged,
       workers: processes.workers.length,
@@ -81,6 +91,13 @@ export const status: Operation = {
     };
   },
 };
+
+/** The store that the configuration is copied from; null without one. */
+function storeOf({ sourceStatus }: Operations): object | null {
+  if (sourceStatus === null) return null;
+  const { readAt } = sourceStatus;
+  return { ...sourceStatus, readAt: readAt === null ? null : new Date(readAt).toISOString() };
+}
 
 /**
  * State of the gateway. Degraded: the last good configuration serves instead of the requested one, workers are missing,

@@ -49,6 +49,15 @@ export type { BackendCondition } from './condition.ts';
 export type * from './config.ts';
 export { inheritsMethod } from './config.ts';
 export {
+  type ConfigSource,
+  type ConfigSources,
+  type SourceAccess,
+  SourceConflict,
+  type SourceRevision,
+  type SourceSite,
+  type SourceWrite,
+} from './config-source.ts';
+export {
   type BackendConnection,
   type ConnectionObserver,
   type ConnectionTimes,

@@ -1,6 +1,7 @@
 import type { DataObject } from '../values/data.ts';
 import type { AuditRule } from './audit.ts';
 import type { PluginCommand } from './command.ts';
+import type { ConfigSources } from './config-source.ts';
 import type { Conversion } from './conversion.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
@@ -116,6 +117,8 @@ export interface Plugin {
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
   readonly discoveries?: readonly Discovery[];
+  /** Store that configurations are read from. */
+  readonly configSources?: ConfigSources;
   /**
    * For `Catalogue.defaultProtocol`: creates the client returned by `Site.http`. Endpoint and backend are set if the
    * place has them; `config` is the plugin's own configuration there.

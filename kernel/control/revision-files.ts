@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scheduler } from '../contract/internal.ts';
-import { makeDirectory } from './make-directory.ts';
+import { makeDirectory } from '../values/make-directory.ts';
 import { parseRevision, type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 
 /** Content of a directory when it was opened. */

@@ -32,6 +32,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type Examined, examine, type Reach } from '../runtime/build/build.ts';
 import type { Mirrors } from '../runtime/kept/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
+import type { SourceStatus } from '../sources/mirror.ts';
 import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
 import { injectInto } from './inject.ts';
@@ -182,6 +183,10 @@ export class RunningGateway implements Operations {
 
   get source(): Source {
     return this.control.source;
+  }
+
+  get sourceStatus(): SourceStatus | null {
+    return this.#options.sourceStatus?.() ?? null;
   }
 
   get attempts(): Attempts {

@@ -2,12 +2,15 @@ import { availableParallelism } from 'node:os';
 import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '../../contract/internal.ts';
 import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../../index.ts';
+import { sourceVariables } from '../../sources/address.ts';
+import type { SourceMirror } from '../../sources/mirror.ts';
 import { loadIntoYoungGeneration, serveFromYoungGeneration } from '../../workers/young-generation.ts';
 import { parseCount, readArguments, UsageError } from '../arguments.ts';
 import { awaitEnd } from '../await-end.ts';
 import { allVariables, type Command, type CommandContext } from '../command.ts';
 import { configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
+import { openMirror, sourceFlags } from '../files/mirrored-source.ts';
 import { revisionDirectory, stateDirectory } from '../files/state-directory.ts';
 import { showRendering } from '../formats/rendering.ts';
 import { printErrors } from '../formats/report.ts';
@@ -29,6 +32,7 @@ const flags = {
     about: 'Listening port.',
   },
   watch: { type: 'boolean', default: true, about: 'Do not reload when files change.' },
+  ...sourceFlags,
   workers: {
     type: 'string',
     value: 'NUMBER',
@@ -66,24 +70,29 @@ const flags = {
 const INTERNAL_ERRORS_EXIT_CODE = 70;
 
 export const run: Command = {
-  usage: '[FILE]',
+  usage: '[FILE | ADDRESS]',
   flags,
-  variables: allVariables,
+  variables: { ...allVariables, ...sourceVariables },
   summary: 'Serve a configuration.',
   details:
     'Exit codes: 0 after SIGTERM or SIGINT, 1 the gateway cannot start, 70 more than 10 internal errors within a minute.',
   async run(args, context) {
     const { stderr, env, catalogue, startAdmin, sinks, program } = context;
     const { values, positionals } = readArguments(args, flags, true);
-    const file = requireFile(values.config, positionals, context);
+    const named = requireFile(values.config, positionals, context);
     const port = parsePort(values.port);
     const directory = stateDirectory(env, values['state-dir']);
+    let mirror: SourceMirror | null = null;
     let gateway: Operations | null = null;
     let hasServed = false;
     let admin: RunningAdmin | null = null;
     let endServing = () => {};
-    const endLoading = loadIntoYoungGeneration(file);
+    let endLoading = () => {};
+    let file = named;
     try {
+      mirror = await openMirror(named, directory, values, context);
+      if (mirror) file = mirror.file;
+      endLoading = loadIntoYoungGeneration(file);
       gateway = await startGateway(catalogue, file, {
         ...(sinks && { sinks }),
         program,
@@ -91,7 +100,9 @@ export const run: Command = {
         ...(port !== undefined && { port }),
         ...(values.plugins !== undefined && { pluginFolder: values.plugins }),
         revisionDirectory: revisionDirectory(directory, file),
-        resumeLastGood: values['resume-last-good'],
+        // A store can hold a configuration that was never checked, and the gateway may start at any time.
+        resumeLastGood: values['resume-last-good'] || mirror !== null,
+        ...(mirror && { sourceStatus: () => mirror!.status }),
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
@@ -116,6 +127,7 @@ export const run: Command = {
       });
       admin = (await opened) ?? null;
       if (values.watch) await gateway.watch();
+      mirror?.follow(gateway.log.at('[SOURCE]'));
       await ending.ended;
       hasServed = true;
       return exitCode;
@@ -132,6 +144,7 @@ export const run: Command = {
     } finally {
       // Waits only for the gateway: open resources must not keep the process alive. The admin port reports that the
       // gateway is draining while requests finish.
+      await mirror?.close();
       await gateway?.close();
       await admin?.close();
       endLoading();

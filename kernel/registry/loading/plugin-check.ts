@@ -34,6 +34,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   always: true,
   encodings: true,
   discoveries: true,
+  configSources: true,
   http: true,
   offers: true,
   takes: true,

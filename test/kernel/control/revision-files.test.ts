@@ -1,9 +1,9 @@
 import { deepEqual, equal, rejects, throws } from 'node:assert/strict';
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory } from '../../../kernel/control/make-directory.ts';
 import { parseRevision } from '../../../kernel/control/revision.ts';
 import { revisionFiles } from '../../../kernel/control/revision-files.ts';
+import { makeDirectory } from '../../../kernel/values/make-directory.ts';
 import { directories, revision } from './revisions.ts';
 
 describe('the files of a revision history', () => {

@@ -2,7 +2,7 @@ import { equal, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeDirectory } from '../../../kernel/control/make-directory.ts';
+import { makeDirectory } from '../../../kernel/values/make-directory.ts';
 
 describe('creating a directory of the gateway', () => {
   it('creates its parents, and gives only its user access', async () => {

@@ -1,0 +1,42 @@
+import type { Catalogue, ConfigSource, Log } from '#contract';
+import { accessOf, parseAddress, schemeOf } from './address.ts';
+
+/** Maximum size of all files of a configuration, in bytes. */
+export const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A source, and its address for messages. */
+export interface OpenedSource {
+  readonly source: ConfigSource;
+  /** Without credentials. */
+  readonly shown: string;
+}
+
+export interface OpenSourceOptions {
+  readonly catalogue: Catalogue;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly log: Log;
+}
+
+/** Opens the source at an address, by the plugin for its scheme. @throws Error for an address that no plugin accepts. */
+export async function openSource(address: string, { catalogue, env, log }: OpenSourceOptions): Promise<OpenedSource> {
+  const scheme = schemeOf(address) ?? '';
+  const name = sourcePlugin(catalogue, scheme);
+  if (name === null) throw new Error(`no configuration can be read from ${scheme}:// (known: ${schemes(catalogue)})`);
+  const parsed = parseAddress(address);
+  const { plugin } = await catalogue.plugins[name]!();
+  const access = await accessOf(parsed, env);
+  const source = plugin.configSources!.open({ address: parsed.url, access, env, log, maxBytes: MAX_BYTES });
+  return { source, shown: parsed.shown };
+}
+
+function sourcePlugin({ plugins, sources = {} }: Catalogue, scheme: string): string | null {
+  const name = Object.hasOwn(sources, scheme) ? sources[scheme]! : `source/${scheme}`;
+  return Object.hasOwn(plugins, name) ? name : null;
+}
+
+function schemes({ plugins, sources = {} }: Catalogue): string {
+  const own = Object.keys(plugins).flatMap((name) =>
+    name.startsWith('source/') ? [name.slice('source/'.length)] : [],
+  );
+  return [...new Set([...own, ...Object.keys(sources)])].sort().join(', ');
+}

@@ -1,0 +1,27 @@
+/** Names of the configuration among several files, in order of preference. */
+const mainNames = ['gateway', 'krakend'].flatMap((name) =>
+  ['json', 'yaml', 'yml', 'toml'].map((ending) => `${name}.${ending}`),
+);
+
+/** Endings of configuration files. */
+const configuration = /\.(?:json|ya?ml|toml)$/i;
+
+/** Name of a single file: the last name of the path if it is one of a configuration, else `gateway.json`. */
+export function fileNameOf(path: string): string {
+  const name = path.split('/').at(-1)!;
+  return configuration.test(name) ? name : 'gateway.json';
+}
+
+/**
+ * Orders files so that the configuration is first.
+ * @returns null without files. @throws Error if none of them is named like a configuration.
+ */
+export function withMain(
+  files: ReadonlyMap<string, Uint8Array>,
+  where: string,
+): ReadonlyMap<string, Uint8Array> | null {
+  if (files.size === 0) return null;
+  const main = mainNames.find((name) => files.has(name));
+  if (main === undefined) throw new Error(`${where} has no configuration: name it gateway.json, .yaml, .yml or .toml`);
+  return new Map([[main, files.get(main)!], ...[...files].filter(([name]) => name !== main)]);
+}
