@@ -112,6 +112,8 @@ const plugins: Manifest = {
   'server/virtualhost': () => import('./server/virtualhost.ts'),
   'server/static-filesystem': () => import('./server/static-filesystem.ts'),
   'source/etcd': () => import('./source/etcd.ts'),
+  'source/git': () => import('./source/git.ts'),
+  'source/https': () => import('./source/https.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/influx': () => import('./telemetry/influx/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
@@ -145,5 +147,12 @@ export const catalogue: Catalogue = {
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
   logging: 'telemetry/logging',
-  sources: { 'etcd+https': 'source/etcd' },
+  sources: {
+    'etcd+https': 'source/etcd',
+    http: 'source/https',
+    'git+file': 'source/git',
+    'git+http': 'source/git',
+    'git+https': 'source/git',
+    'git+ssh': 'source/git',
+  },
 };

@@ -42,6 +42,17 @@ export class SourceConflict extends Error {
   }
 }
 
+/** The store asks for a pause before the next request. */
+export class SourceBusy extends Error {
+  /** Milliseconds. */
+  readonly pauseMs: number;
+
+  constructor(message: string, pauseMs: number) {
+    super(message);
+    this.pauseMs = pauseMs;
+  }
+}
+
 /** Credentials and trust for a source. */
 export interface SourceAccess {
   readonly username: string | undefined;

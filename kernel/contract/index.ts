@@ -3,6 +3,7 @@ export { HOST_AND_PORT } from '../net/address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemErrorReason } from '../net/pem-error-reason.ts';
+export { isConfigName, mainName } from '../values/config-names.ts';
 export { credentialWords } from '../values/credential-words.ts';
 export * from '../values/data.ts';
 export { readDescriptors } from '../values/descriptors.ts';
@@ -52,6 +53,7 @@ export {
   type ConfigSource,
   type ConfigSources,
   type SourceAccess,
+  SourceBusy,
   SourceConflict,
   type SourceRevision,
   type SourceSite,

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConfigSource, Log, SourceRevision } from '#contract';
+import { type ConfigSource, type Log, SourceBusy, type SourceRevision } from '#contract';
 import { runAs, silentLog } from '../contract/internal.ts';
+import { untilAborted } from '../values/until-aborted.ts';
 import type { CopiedRevision, SourceCopy } from './copy.ts';
 import { demandUsable } from './revision-limits.ts';
 
 /** Time limit of reading a revision, in milliseconds. */
 const READ_MS = 30_000;
+
+/** Longest wait for a source to close, in milliseconds. */
+const CLOSE_MS = 2_000;
 
 /** Pauses between attempts after a failure, in milliseconds. They double, and each is shortened by up to a half at random. */
 const FIRST_PAUSE_MS = 1_000;
@@ -59,6 +63,8 @@ export class SourceMirror {
   #state: SourceState = 'current';
   #reason: string | null = null;
   #following: Promise<void> | null = null;
+  /** Pause that the store asked for, in milliseconds. */
+  #pauseMs = 0;
   /** Version that the store last had, for `awaitChange`. */
   #version: string | null = null;
 
@@ -108,7 +114,9 @@ export class SourceMirror {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
-    await this.#options.source.close();
+    const { source } = this.#options;
+    // The process ends in any case.
+    await untilAborted(source.close(), AbortSignal.timeout(CLOSE_MS)).catch(() => {});
   }
 
   async #run(): Promise<void> {
@@ -116,7 +124,9 @@ export class SourceMirror {
     let failures = this.#state === 'unreachable' ? 1 : 0;
     while (!signal.aborted) {
       try {
-        await (failures > 0 ? this.#pause(pauseAfter(failures), signal) : this.#awaitChange(signal));
+        await (failures > 0
+          ? this.#pause(Math.max(pauseAfter(failures), this.#pauseMs), signal)
+          : this.#awaitChange(signal));
       } catch (error) {
         if (signal.aborted) return;
         this.#enter('unreachable', reasonOf(error));
@@ -146,9 +156,10 @@ export class SourceMirror {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(READ_MS)]);
     let revision: SourceRevision | null;
     try {
-      revision = await source.read(signal);
+      revision = await untilAborted(source.read(signal), signal);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
+      this.#pauseMs = error instanceof SourceBusy ? error.pauseMs : 0;
       this.#enter('unreachable', signal.aborted ? `no response within ${READ_MS / 1000} s` : reasonOf(error));
       return;
     }

@@ -2,9 +2,11 @@ import type { Flags } from '#contract';
 import { type ConfigDiff, diffConfigs } from '../../config/index.ts';
 import { positionsIn } from '../../inspect/index.ts';
 import { secretsKnownTo } from '../../registry/secrets.ts';
+import { sourceVariables } from '../../sources/address.ts';
 import { readArguments, UsageError } from '../arguments.ts';
 import { adminVariables, type Command, colourVariables } from '../command.ts';
 import { type Accepted, acceptFile, formatFlag, isJson, pluginsFlag } from '../files/accepted-file.ts';
+import { asFile } from '../files/remote-configuration.ts';
 import { printDiff } from '../formats/print-diff.ts';
 import { remoteFlags } from '../remote/connect.ts';
 import { diffRevisions, diffWithRunning } from '../remote/diff-running.ts';
@@ -24,9 +26,10 @@ const TROUBLE = 2;
 export const diff: Command = {
   usage: 'OLD NEW | FILE | REVISION REVISION',
   flags,
-  variables: { ...adminVariables, ...colourVariables },
+  variables: { ...adminVariables, ...sourceVariables, ...colourVariables },
   summary: 'Compare the meaning of two configurations, or of a configuration with the one of a running gateway.',
-  details: 'Exit codes: 0 equal, 1 different, 2 not valid, 3 the gateway did not respond.',
+  details:
+    'OLD and NEW can also be addresses of stores. Exit codes: 0 equal, 1 different, 2 not valid, 3 the gateway did not respond.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const asJson = isJson(values.format);
@@ -35,14 +38,20 @@ export const diff: Command = {
     const remote = { ...values, json: asJson };
     if (other === undefined) return diffWithRunning(one, remote, context);
     if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
-    const [from, to] = await Promise.all(
-      positionals.map((file) => acceptFile(file, { ...context, plugins: values.plugins }, false)),
-    );
-    if (!from || !to) return TROUBLE;
-    const result = compare(from, to);
-    if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
-    else printDiff(context, result);
-    return result.equal ? 0 : 1;
+    const files: Awaited<ReturnType<typeof asFile>>[] = [];
+    try {
+      for (const named of [one, other]) files.push(await asFile(named, context));
+      const [from, to] = await Promise.all(
+        files.map(({ file }) => acceptFile(file, { ...context, plugins: values.plugins }, false)),
+      );
+      if (!from || !to) return TROUBLE;
+      const result = compare(from, to);
+      if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
+      else printDiff(context, result);
+      return result.equal ? 0 : 1;
+    } finally {
+      for (const { remove } of files) await remove();
+    }
   },
 };
 

@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs';
+import { configNames } from '../../values/config-names.ts';
 import { UsageError } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
-
-/** Extensions of configuration files. */
-const extensions = ['json', 'yaml', 'yml', 'toml'];
-/** File names searched for in the working directory. */
-const names = ['gateway', 'krakend'].flatMap((name) => extensions.map((extension) => `${name}.${extension}`));
 
 /** Description of the default file names in messages. */
 export const defaultNames = 'gateway.json, .yaml, .yml or .toml, or krakend.json, .yaml, .yml or .toml';
@@ -23,7 +19,7 @@ export function requireFile(
   const [file, extra] = flag === undefined ? positionals : [flag, ...positionals];
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}": the configuration file is ${file}`);
   if (file !== undefined) return file;
-  const existing = names.filter((name) => existsSync(name));
+  const existing = configNames.filter((name) => existsSync(name));
   const [only, other] = existing;
   if (only === undefined) {
     throw new UsageError(

@@ -1,15 +1,9 @@
-/** Names of the configuration among several files, in order of preference. */
-const mainNames = ['gateway', 'krakend'].flatMap((name) =>
-  ['json', 'yaml', 'yml', 'toml'].map((ending) => `${name}.${ending}`),
-);
-
-/** Endings of configuration files. */
-const configuration = /\.(?:json|ya?ml|toml)$/i;
+import { isConfigName, mainName } from '#contract';
 
 /** Name of a single file: the last name of the path if it is one of a configuration, else `gateway.json`. */
 export function fileNameOf(path: string): string {
   const name = path.split('/').at(-1)!;
-  return configuration.test(name) ? name : 'gateway.json';
+  return isConfigName(name) ? name : 'gateway.json';
 }
 
 /**
@@ -21,7 +15,7 @@ export function withMain(
   where: string,
 ): ReadonlyMap<string, Uint8Array> | null {
   if (files.size === 0) return null;
-  const main = mainNames.find((name) => files.has(name));
+  const main = mainName(files.keys());
   if (main === undefined) throw new Error(`${where} has no configuration: name it gateway.json, .yaml, .yml or .toml`);
   return new Map([[main, files.get(main)!], ...[...files].filter(([name]) => name !== main)]);
 }

@@ -1,0 +1,144 @@
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ConfigSource, SourceAccess } from '#contract';
+import { plugin } from '../../../plugins/source/git.ts';
+import { rememberingLog } from '../../support/log.ts';
+
+const signal = () => AbortSignal.timeout(20_000);
+
+describe('a configuration in a git repository', () => {
+  let repository: string;
+  let sources: ConfigSource[];
+
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.test', ...args], {
+      cwd: repository,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+
+  /** Writes files, commits them, and returns the commit. */
+  function commit(files: Readonly<Record<string, string>>): string {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(repository, path)), { recursive: true });
+      writeFileSync(join(repository, path), text);
+    }
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'change');
+    return git('rev-parse', 'HEAD');
+  }
+
+  beforeEach(() => {
+    sources = [];
+    repository = mkdtempSync(join(tmpdir(), 'sluice-git-test-'));
+    git('init', '--quiet', '-b', 'main');
+    git('config', 'uploadpack.allowFilter', 'true');
+    commit({ 'gateway.json': '{"one":1}', 'eu/gateway.yaml': 'version: 3', 'eu/parts/users.json': '[]' });
+  });
+  afterEach(async () => {
+    for (const source of sources) await source.close();
+    rmSync(repository, { recursive: true });
+  });
+
+  function open(
+    fragment: string,
+    access: Partial<SourceAccess> = {},
+    address = `git+file://${repository}`,
+  ): ConfigSource {
+    const source = plugin.configSources!.open({
+      address: new URL(`${address}#${fragment}`),
+      access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
+      env: {},
+      log: rememberingLog(),
+      maxBytes: 100_000,
+    });
+    sources.push(source);
+    return source;
+  }
+
+  async function texts(source: ConfigSource): Promise<Record<string, string> | null> {
+    const revision = await source.read(signal());
+    return (
+      revision &&
+      Object.fromEntries([...revision.files].map(([name, content]) => [name, Buffer.from(content).toString()]))
+    );
+  }
+
+  it('is a file of a branch', async () => {
+    deepEqual(await texts(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
+  });
+
+  it('is a folder of a branch, the configuration first', async () => {
+    const revision = await open('main:eu').read(signal());
+    deepEqual([...revision!.files.keys()], ['gateway.yaml', 'parts/users.json']);
+  });
+
+  it('is the whole repository without a path', async () => {
+    deepEqual(
+      [...(await open('main').read(signal()))!.files.keys()],
+      ['gateway.json', 'eu/gateway.yaml', 'eu/parts/users.json'],
+    );
+  });
+
+  it('has the commit as its version, and the number of commits as its order', async () => {
+    const source = open('main:gateway.json');
+    const first = await source.read(signal());
+    equal(first!.version, git('rev-parse', 'HEAD'));
+    equal(first!.order, 1);
+    const version = commit({ 'gateway.json': '{"two":2}' });
+    const second = await source.read(signal());
+    deepEqual([second!.version, second!.order], [version, 2]);
+    equal(Buffer.from(second!.files.get('gateway.json')!).toString(), '{"two":2}');
+  });
+
+  it('has a smaller order after a reset to an earlier commit', async () => {
+    commit({ 'gateway.json': '{"two":2}' });
+    const source = open('main:gateway.json');
+    equal((await source.read(signal()))!.order, 2);
+    git('reset', '--quiet', '--hard', 'HEAD~1');
+    equal((await source.read(signal()))!.order, 1);
+  });
+
+  it('is absent without the branch, or without the path', async () => {
+    equal(await open('other:gateway.json').read(signal()), null);
+    equal(await open('main:absent').read(signal()), null);
+  });
+
+  it('omits symbolic links, which can name any file of the system', async () => {
+    symlinkSync('/etc/passwd', join(repository, 'eu', 'passwd.json'));
+    commit({});
+    deepEqual(Object.keys((await texts(open('main:eu')))!), ['gateway.yaml', 'parts/users.json']);
+  });
+
+  it('is rejected if it is larger than the maximum', async () => {
+    commit({ 'gateway.json': 'x'.repeat(100_001) });
+    await rejects(open('main:gateway.json').read(signal()), /larger than 100000 bytes/);
+  });
+
+  it('is rejected with more than 200 files', async () => {
+    commit(Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`many/${at}.json`, '{}'])));
+    await rejects(open('main:many').read(signal()), /has more than 200 files/);
+  });
+
+  it('reports a repository that cannot be read, without credentials', async () => {
+    const source = open('main:gateway.json', { username: 'ada', password: 'secret' }, 'git+http://127.0.0.1:1/r.git');
+    await rejects(source.read(signal()), (error: Error) => {
+      match(error.message, /^git fetch failed: .*127\.0\.0\.1/);
+      ok(!error.message.includes('secret'));
+      return true;
+    });
+  });
+
+  for (const fragment of ['', ':gateway.json', '--upload-pack=evil:x', 'main..other:x', 'a b:x']) {
+    it(`is rejected with ${JSON.stringify(fragment)} after the #`, () => {
+      throws(() => open(fragment), /ends with a branch and a path/);
+    });
+  }
+
+  it('ends git when the signal aborts', async () => {
+    await rejects(open('main:gateway.json').read(AbortSignal.abort()));
+  });
+});
