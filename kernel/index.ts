@@ -33,6 +33,7 @@ export {
   beginOwned,
   ConfigErrors,
   GatewayError,
+  makeDirectory,
   runAs,
   scopeMeanings,
   severities,
@@ -68,7 +69,6 @@ export { systemTimers, type Timers } from './runtime/watch/timers.ts';
 export { handConnection, watchTimeouts } from './server/port/internals.ts';
 export { socketAddress } from './server/request/client-ip.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
-export { makeDirectory } from './values/make-directory.ts';
 export { version } from './version.ts';
 export { type ResourceUse, resourceUse } from './workers/messages.ts';
 export type { WorkerInfo } from './workers/worker-info.ts';

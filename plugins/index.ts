@@ -111,9 +111,6 @@ const plugins: Manifest = {
   'server/ready': () => import('./server/ready.ts'),
   'server/virtualhost': () => import('./server/virtualhost.ts'),
   'server/static-filesystem': () => import('./server/static-filesystem.ts'),
-  'source/etcd': () => import('./source/etcd.ts'),
-  'source/git': () => import('./source/git.ts'),
-  'source/https': () => import('./source/https.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/influx': () => import('./telemetry/influx/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
@@ -132,6 +129,22 @@ const plugins: Manifest = {
   workflow: () => import('./workflow.ts'),
 };
 
+const etcd = () => import('./source/etcd.ts');
+const git = () => import('./source/git.ts');
+const http = () => import('./source/https.ts');
+
+/** Plugins that configurations are read by, by URL scheme. */
+const sources: Manifest = {
+  etcd,
+  'etcd+https': etcd,
+  'git+file': git,
+  'git+http': git,
+  'git+https': git,
+  'git+ssh': git,
+  http,
+  https: http,
+};
+
 /** All built-in plugins of this release. */
 export const catalogue: Catalogue = {
   plugins,
@@ -147,12 +160,5 @@ export const catalogue: Catalogue = {
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
   logging: 'telemetry/logging',
-  sources: {
-    'etcd+https': 'source/etcd',
-    http: 'source/https',
-    'git+file': 'source/git',
-    'git+http': 'source/git',
-    'git+https': 'source/git',
-    'git+ssh': 'source/git',
-  },
+  sources,
 };

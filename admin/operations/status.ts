@@ -93,10 +93,11 @@ export const status: Operation = {
 };
 
 /** The store that the configuration is copied from; null without one. */
-function storeOf({ sourceStatus }: Operations): object | null {
-  if (sourceStatus === null) return null;
-  const { readAt } = sourceStatus;
-  return { ...sourceStatus, readAt: readAt === null ? null : new Date(readAt).toISOString() };
+function storeOf(gateway: Operations): object | null {
+  const status = gateway.sourceStatus();
+  if (status === null) return null;
+  const { readAt } = status;
+  return { ...status, readAt: readAt === null ? null : new Date(readAt).toISOString() };
 }
 
 /**

@@ -25,8 +25,8 @@ export interface Catalogue {
   readonly always?: readonly Namespace[];
   /** Plugins with stores of secrets, by scheme, in addition to `secrets/<scheme>`. */
   readonly secretStores?: { readonly [scheme: string]: Namespace };
-  /** Plugins that configurations are read by, by URL scheme, in addition to `source/<scheme>`. */
-  readonly sources?: { readonly [scheme: string]: Namespace };
+  /** Plugins that configurations are read by, by URL scheme. No configuration names them. */
+  readonly sources?: Manifest;
   /** Plugins that provide commands, so that no other is loaded to list them. Default: any plugin can. */
   readonly commands?: readonly Namespace[];
   /** Converts a module written for another gateway's extension points into a plugin. */

@@ -19,11 +19,11 @@ export interface SourceWrite {
 
 /** An open connection to the configuration at one address. Messages of its errors are logged: they must not contain credentials. */
 export interface ConfigSource {
-  /** @returns null if there is no configuration at the address. @throws Error with the reason. */
+  /** @returns null if the address has no configuration. @throws Error with the reason. */
   read(signal: AbortSignal): Promise<SourceRevision | null>;
   /**
    * Resolves when the store may have another revision than this one. Default: the configuration is read at an interval.
-   * @param version null if there was no configuration. @throws Error if the store is lost.
+   * @param version null if the address had no configuration. @throws Error if the store is lost.
    */
   awaitChange?(version: string | null, signal: AbortSignal): Promise<void>;
   /** Replaces the configuration. Absent if the store cannot be written. @returns the new version. @throws SourceConflict */
@@ -42,7 +42,7 @@ export class SourceConflict extends Error {
   }
 }
 
-/** The store asks for a pause before the next request. */
+/** The store requests a pause before it is read again. */
 export class SourceBusy extends Error {
   /** Milliseconds. */
   readonly pauseMs: number;
@@ -62,7 +62,7 @@ export interface SourceAccess {
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
 
-/** What a plugin opens a source with. */
+/** Values that a plugin opens a source with. */
 export interface SourceSite {
   /** Without username and password, which are in `access`. */
   readonly address: URL;
@@ -73,11 +73,9 @@ export interface SourceSite {
   readonly maxBytes: number;
 }
 
-/** A kind of store that configurations are read from. The plugin that provides it is named `source/<scheme>`. */
+/** A kind of store that configurations are read from. `Catalogue.sources` has the URL schemes of its addresses. */
 export interface ConfigSources {
-  /** URL schemes, without a colon. */
-  readonly schemes: readonly string[];
-  /** Form of the address, for messages and the reference, such as `etcd://HOST:PORT/KEY`. */
+  /** Form of the address, for the reference, such as `etcd://HOST:PORT/KEY`. */
   readonly form: string;
   /** Opens the source without connecting. @throws Error if the address is not valid. */
   open(site: SourceSite): ConfigSource;

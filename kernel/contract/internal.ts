@@ -1,6 +1,7 @@
 // Exports for the gateway itself that plugin authors do not need.
 export { DeniedAddresses } from '../net/denied-addresses.ts';
 export { fileErrorReason, unreadableFile } from '../values/file-error-reason.ts';
+export { makeDirectory } from '../values/make-directory.ts';
 export { escapePointer } from '../values/pointer.ts';
 export { scheduler } from '../values/yield-scheduler.ts';
 export { adminScopes, adminTokenFile, scopeMeanings } from './admin.ts';

@@ -31,8 +31,8 @@ export interface Operations extends Gateway {
   readonly rehearsals: RehearsalSettings;
   /** Source of the active configuration, which the next reload reads again. */
   readonly source: Source;
-  /** State of the store that the configuration file is copied from; null if it is not a copy. */
-  readonly sourceStatus: SourceStatus | null;
+  /** Returns the state of the store that the configuration file is copied from; null if it is not a copy. */
+  readonly sourceStatus: () => SourceStatus | null;
   /** The last configuration changes, including failed ones. */
   readonly attempts: Pick<Attempts, 'list' | 'get' | 'endedBy'>;
   /** The history of configurations. */

@@ -32,7 +32,6 @@ import type { Registry } from '../registry/registry.ts';
 import { type Examined, examine, type Reach } from '../runtime/build/build.ts';
 import type { Mirrors } from '../runtime/kept/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
-import type { SourceStatus } from '../sources/mirror.ts';
 import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
 import { injectInto } from './inject.ts';
@@ -77,6 +76,7 @@ export class RunningGateway implements Operations {
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
   readonly rehearsals: RehearsalSettings;
+  readonly sourceStatus: Operations['sourceStatus'];
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -98,8 +98,8 @@ export class RunningGateway implements Operations {
     source: Source,
     options: GatewayOptions,
   ) {
-    const { log, registry, generations, mirrors, denied, containment, internalErrors, events } = engine;
-    this.#closeEngine = engine.close;
+    const { log, registry, generations, mirrors, denied, containment, internalErrors, events, close } = engine;
+    this.#closeEngine = close;
     this.events = events;
     this.log = log;
     this.revisions = revisions;
@@ -113,6 +113,7 @@ export class RunningGateway implements Operations {
     this.#denied = denied;
     this.#options = options;
     this.rehearsals = rehearsalsOf(options);
+    this.sourceStatus = options.sourceStatus ?? (() => null);
     const overrides = overridesOf(options);
     const isSecret: IsSecret = (...place) => this.components.isSecret(...place);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
@@ -183,10 +184,6 @@ export class RunningGateway implements Operations {
 
   get source(): Source {
     return this.control.source;
-  }
-
-  get sourceStatus(): SourceStatus | null {
-    return this.#options.sourceStatus?.() ?? null;
   }
 
   get attempts(): Attempts {

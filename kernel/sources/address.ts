@@ -48,6 +48,8 @@ export const sourceVariables = {
   GATEWAY_SOURCE_CA: 'PEM file with the CA certificates to trust for the store of the configuration.',
   GATEWAY_SOURCE_CERT: 'PEM file with the client certificate for the store of the configuration.',
   GATEWAY_SOURCE_KEY: 'PEM file with the key of the client certificate.',
+  GATEWAY_SOURCE_PUBLIC_KEY:
+    'PEM file with an Ed25519 key. The file with the extension .sig at the address must be a signature of the configuration by it. For https only.',
 } as const;
 
 /** Reads the credentials of a source. @throws Error if a file cannot be read. */

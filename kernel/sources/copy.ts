@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { SourceRevision } from '#contract';
 import { makeDirectory } from '../values/make-directory.ts';
 
-/** What is known of the revision in a copy. */
+/** The revision in a copy, without its files. */
 export interface CopiedRevision {
   readonly version: string;
   readonly order: number | null;
@@ -34,7 +34,7 @@ export class SourceCopy {
     this.directory = directory;
   }
 
-  /** The revision of the copy; null if there is none. */
+  /** The revision of the copy; null without one. */
   get current(): CopiedRevision | null {
     return this.#current;
   }
@@ -52,7 +52,7 @@ export class SourceCopy {
   /** Reads what an earlier process has left. A damaged copy counts as none. @throws the error of the file system if the directory cannot be created. */
   async open(): Promise<void> {
     await makeDirectory(this.directory);
-    this.#last = Math.max(0, ...(await this.#numbers()));
+    this.#last = (await this.#numbers()).reduce((last, number) => Math.max(last, number), 0);
     try {
       const target = await readlink(join(this.directory, 'current'));
       const known = JSON.parse(await readFile(join(this.directory, target, 'revision.json'), 'utf8')) as CopiedRevision;
@@ -101,7 +101,7 @@ export class SourceCopy {
 
   async #prune(): Promise<void> {
     const old = (await this.#numbers()).filter((number) => number <= this.#last - KEPT);
-    // What remains is removed with the next revision.
+    // Directories that remain are removed with the next revision.
     await Promise.all(
       old.map((number) => rm(join(this.directory, `r-${number}`), { recursive: true, force: true }).catch(() => {})),
     );

@@ -63,7 +63,7 @@ export class SourceMirror {
   #state: SourceState = 'current';
   #reason: string | null = null;
   #following: Promise<void> | null = null;
-  /** Pause that the store asked for, in milliseconds. */
+  /** Pause that the store requested, in milliseconds. */
   #pauseMs = 0;
   /** Version that the store last had, for `awaitChange`. */
   #version: string | null = null;
@@ -93,7 +93,7 @@ export class SourceMirror {
   /**
    * Reads the source once. If that fails, the copy of an earlier process is used.
    * @returns a notice for the operator if the copy is not current; null otherwise.
-   * @throws Error with the reason if there is no copy either, or if its directory cannot be used.
+   * @throws Error with the reason without a copy, or if its directory cannot be used.
    */
   async start(): Promise<string | null> {
     const { copy } = this.#options;

@@ -20,23 +20,14 @@ export interface OpenSourceOptions {
 /** Opens the source at an address, by the plugin for its scheme. @throws Error for an address that no plugin accepts. */
 export async function openSource(address: string, { catalogue, env, log }: OpenSourceOptions): Promise<OpenedSource> {
   const scheme = schemeOf(address) ?? '';
-  const name = sourcePlugin(catalogue, scheme);
-  if (name === null) throw new Error(`no configuration can be read from ${scheme}:// (known: ${schemes(catalogue)})`);
+  const { sources = {} } = catalogue;
+  if (!Object.hasOwn(sources, scheme)) {
+    const known = Object.keys(sources).sort().join(', ');
+    throw new Error(`no configuration can be read from ${scheme}:// (known: ${known})`);
+  }
   const parsed = parseAddress(address);
-  const { plugin } = await catalogue.plugins[name]!();
+  const { plugin } = await sources[scheme]!();
   const access = await accessOf(parsed, env);
   const source = plugin.configSources!.open({ address: parsed.url, access, env, log, maxBytes: MAX_BYTES });
   return { source, shown: parsed.shown };
-}
-
-function sourcePlugin({ plugins, sources = {} }: Catalogue, scheme: string): string | null {
-  const name = Object.hasOwn(sources, scheme) ? sources[scheme]! : `source/${scheme}`;
-  return Object.hasOwn(plugins, name) ? name : null;
-}
-
-function schemes({ plugins, sources = {} }: Catalogue): string {
-  const own = Object.keys(plugins).flatMap((name) =>
-    name.startsWith('source/') ? [name.slice('source/'.length)] : [],
-  );
-  return [...new Set([...own, ...Object.keys(sources)])].sort().join(', ');
 }

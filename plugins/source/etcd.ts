@@ -20,7 +20,6 @@ export const plugin = definePlugin({
   name: 'source/etcd',
   description: 'Reads the configuration of the gateway from etcd, and watches it.',
   configSources: {
-    schemes: ['etcd', 'etcd+https'],
     form: 'etcd://HOST:2379/KEY, or etcd+https:// for TLS',
     open: (site) => new Etcd(site),
   },
@@ -71,7 +70,7 @@ class Etcd implements ConfigSource {
       const lines = pending.split('\n');
       pending = lines.pop()!;
       if (pending.length > MAX_EVENT_BYTES) return;
-      // Also when a revision is not available any more, or the watch was canceled: reading again shows what is there.
+      // Also if the revision was compacted or the watch canceled: reading again shows the current revision.
       if (lines.some(hasNews)) return;
     }
     throw new Error(`${this.#site.address.host} ended the watch`);

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ConfigSource,
+  connectionOwner,
   definePlugin,
-  runAs,
+  runOwned,
   type SourceAccess,
   type SourceRevision,
   type SourceSite,
@@ -29,7 +30,6 @@ export const plugin = definePlugin({
   name: 'source/git',
   description: 'Reads the configuration of the gateway from a git repository, at an interval.',
   configSources: {
-    schemes: ['git+https', 'git+http', 'git+ssh', 'git+file'],
     form: 'git+https://HOST/REPOSITORY.git#BRANCH:PATH',
     open: (site) => new GitFolder(site),
   },
@@ -190,7 +190,7 @@ interface RunOptions {
 /** Runs git. @returns its output. @throws Error with its message if it fails, or prints more than the maximum. */
 function run(args: readonly string[], { cwd, env, signal, maxBytes }: RunOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    runAs('configuration source', 'git', () => {
+    runOwned(connectionOwner('configuration source', 'git', reject), () => {
       const child = spawn('git', args, { cwd, env, signal, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] });
       const chunks: Buffer[] = [];
       let bytes = 0;

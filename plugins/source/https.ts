@@ -4,7 +4,7 @@ import { type ConfigSource, definePlugin, SourceBusy, type SourceRevision, type 
 import { fileNameOf } from './lib/files.ts';
 import { StoreHttp, type StoreResponse, statusError } from './lib/http.ts';
 
-/** Longest pause that a server can ask for, in milliseconds. */
+/** Longest pause that a server can request, in milliseconds. */
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
 /** Maximum size of a signature, in bytes. */
@@ -19,7 +19,6 @@ export const plugin = definePlugin({
   name: 'source/https',
   description: 'Reads the configuration of the gateway from an HTTP server, at an interval.',
   configSources: {
-    schemes: ['https', 'http'],
     form: 'https://HOST/PATH.json',
     open: (site) => new HttpFile(site),
   },
@@ -99,7 +98,7 @@ function failure(response: StoreResponse): Error {
   return after === null ? error : new SourceBusy(error.message, after);
 }
 
-/** Pause that the server asks for, in milliseconds; null without one. */
+/** Pause that the server requests, in milliseconds; null without one. */
 function pauseIn({ headers: { 'retry-after': value } }: StoreResponse): number | null {
   if (typeof value !== 'string') return null;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

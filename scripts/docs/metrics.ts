@@ -16,7 +16,7 @@ export interface DocumentedMetric {
 
 /** Metrics of the admin port, read from the source that prints them. */
 export function adminMetrics(): DocumentedMetric[] {
-  return ['gateway-metrics', 'secret-metrics', 'endpoint-metrics'].flatMap((name) => {
+  return ['gateway-metrics', 'secret-metrics', 'store-metrics', 'endpoint-metrics'].flatMap((name) => {
     const file = new URL(`../../admin/metrics/${name}.ts`, import.meta.url);
     const source = ts.createSourceFile(file.pathname, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
     const found: DocumentedMetric[] = [];

@@ -13,6 +13,7 @@ import { logLinesPage } from './log-lines/index.ts';
 import { jsonBlock, link, plain, table } from './markdown.ts';
 import { metricsPage } from './metrics.ts';
 import { orderPage } from './order.ts';
+import { storesPage } from './stores.ts';
 import { pageOf, type Topic } from './topic.ts';
 
 /**
@@ -30,6 +31,7 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
     ['logs.md', logLinesPage()],
     ['metrics.md', metricsPage()],
     ['cli.md', await cliPage(registry.catalogue)],
+    ['stores.md', await storesPage(registry.catalogue)],
     ['attacks.md', attacksPage((await registry.catalogue.attack!()).catalogue)],
     ['admin/operations.md', operationsPage()],
     ['order.md', orderPage(registry)],
@@ -46,6 +48,7 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
 
 const operation = [
   ['[Command line](cli.md)', 'Every command, its flags and exit codes.'],
+  ['[Stores](stores.md)', 'Every store that `sluice run` reads a configuration from.'],
   ['[Admin API](admin/operations.md)', 'Every operation of the admin port, its parameters, responses and problems.'],
   ['[Error codes](errors.md)', 'Every code that checks, the admin API and the log print, with cause and remedy.'],
   ['[Log lines](logs.md)', 'The lines of the log that matter, with cause and remedy.'],

@@ -17,7 +17,10 @@ const top = join(import.meta.dirname, '../..');
 /** Upper-case names in the source that are not error codes of the gateway. */
 const foreign: readonly (readonly [reason: string, names: RegExp])[] = [
   ['codes of Node.js, undici and the HTTP parser', /^(?:UND_ERR|ERR|HPE|EAI|WS_ERR|CERT)_|^RESOURCE_EXHAUSTION$/],
-  ['environment variables', /^(?:FC|GATEWAY_ENV|NODE|GCE|CLOUDSDK|GOOGLE)_|^(?:HTTPS?|NO)_PROXY$|_HOST_URL$/],
+  [
+    'environment variables',
+    /^(?:FC|GATEWAY_(?:ENV|SOURCE)|GIT|NODE|GCE|CLOUDSDK|GOOGLE)_|^(?:HTTPS?|NO)_PROXY$|_HOST_URL$/,
+  ],
   ['environment variables of AWS', /^AWS_(?:ACCESS|CONFIG|CONTAINER|DEFAULT|EC2|ENDPOINT|PROFILE|REGION|ROLE|S|WEB)/],
   [
     'environment variables of brokers',
@@ -37,6 +40,7 @@ const foreign: readonly (readonly [reason: string, names: RegExp])[] = [
     /^(?:ANSWER_MALFORMED|CLIENT_CLOSED|CONNECTION_LOST|HEADERS_TIMEOUT|HEADERS_TOO_LARGE|HEADER_TIMEOUT|LENGTH_MISMATCH|REQUEST_ABORTED|REQUEST_INVALID|HTTP2_(?:CLOSED|HEADERS|STREAM))$/,
   ],
   ['signals between workers', /^TEXT_UNKNOWN$/],
+  ['names of git', /^FETCH_HEAD$/],
   ['templates of documentation', /^API_KEY$/],
 ];
 

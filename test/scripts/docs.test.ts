@@ -212,7 +212,16 @@ describe('the generated reference', function () {
   });
 
   it('shows a configuration on every page of a component', () => {
-    const others = ['errors.md', 'logs.md', 'metrics.md', 'cli.md', 'attacks.md', 'admin/operations.md', 'order.md'];
+    const others = [
+      'errors.md',
+      'logs.md',
+      'metrics.md',
+      'cli.md',
+      'stores.md',
+      'attacks.md',
+      'admin/operations.md',
+      'order.md',
+    ];
     for (const [path, text] of pages) ok(others.includes(path) || documentsOf(text).length > 0, path);
   });
 

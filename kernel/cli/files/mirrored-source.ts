@@ -26,7 +26,7 @@ const MIN_INTERVAL_MS = 1_000;
 /**
  * Copies a configuration from a store to the state directory.
  * @returns null for the path of a file. @throws UsageError for the interval; GatewayError SOURCE_UNAVAILABLE if the
- * configuration cannot be read, and there is no copy of it.
+ * configuration cannot be read, and has not been copied before.
  */
 export async function openMirror(
   address: string,

@@ -37,10 +37,10 @@ export async function withSource(
   }
 }
 
-/** Reads a revision that can be stored as files. @throws Error if there is none. */
+/** Reads a revision that can be stored as files. @throws Error without one. */
 export async function readUsable({ source }: OpenedSource, signal: AbortSignal): Promise<SourceRevision> {
   const revision = await source.read(signal);
-  if (revision === null) throw new Error('there is no configuration at this address');
+  if (revision === null) throw new Error('the address has no configuration');
   demandUsable(revision, MAX_BYTES);
   return revision;
 }

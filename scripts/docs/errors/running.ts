@@ -74,6 +74,10 @@ export const changeErrors: Codes = {
     'Read the reason in the message; replay fewer requests, or apply the change without strict mode.',
   ],
   SHARED_UNKNOWN: ['A worker used a shared value that no longer exists.', 'Report it as a bug, with the log.'],
+  SOURCE_UNAVAILABLE: [
+    'The store of the configuration cannot be read, or has none, and the state directory has no copy of it.',
+    'Read the reason in the message. Check the address, the credentials in `GATEWAY_SOURCE_*` and the network; write a configuration with `sluice push`.',
+  ],
   WARM_UP: [
     'A component was not ready for the new configuration within 10 seconds. The previous configuration stays active.',
     'Check the server that the message names, such as a key server, a broker or Redis.',

@@ -18,6 +18,24 @@ export const gatewayLines: LogAreas = {
       remedy: 'Add `telemetry/logging` for another level or destination.',
     },
     {
+      level: 'INFO',
+      text: 'version … of … was read',
+      cause: 'The store of the configuration has a new revision, which is checked and applied next.',
+      remedy: none,
+    },
+    {
+      level: 'WARNING',
+      text: '… cannot be read: …; the configuration does not change',
+      cause: 'The store of the configuration does not respond, or rejects the credentials.',
+      remedy: 'Read the reason. The gateway serves its last configuration, and reads again by itself.',
+    },
+    {
+      level: 'WARNING',
+      text: '… has an earlier revision: …',
+      cause: 'The store was restored from a backup, or reset.',
+      remedy: 'Write the current configuration to the store again. To accept the earlier one, follow the message.',
+    },
+    {
       level: 'WARNING',
       text: 'the admin API cannot listen on …; continuing without the admin API',
       cause: 'Another process uses the default address of the admin API.',

@@ -100,7 +100,7 @@ function configuration(path: string): string {
       await until(() => isServed('/two'));
     });
 
-    it('prevents a start if there is none and no copy', async () => {
+    it('prevents a start if the store has none and no copy exists', async () => {
       const { code, err } = await sluiceIn(env, 'run', address);
       equal(code, 1);
       equal(err, `ERROR ${address} has no configuration\n`);

@@ -21,7 +21,7 @@ function revision(version: number | string, text: string, more: Readonly<Record<
 describe('a mirror of a configuration source', () => {
   let directory: string;
   let mirrors: SourceMirror[];
-  /** What the store has: a revision, nothing, or a failure. */
+  /** Content of the store: a revision, nothing, or a failure. */
   let stored: SourceRevision | null | Error;
   let reads: number;
   /** Ends the pause or the wait of the mirror. */
@@ -161,7 +161,7 @@ describe('a mirror of a configuration source', () => {
       equal(mirror.status.state, 'current');
     });
 
-    it('pauses as long as the store asks for', async () => {
+    it('pauses as long as the store requests', async () => {
       const mirror = open();
       await mirror.start();
       await follow(mirror);

@@ -151,7 +151,7 @@ const signal = () => AbortSignal.timeout(20_000);
         equal((await source.read(signal()))!.version, written);
       });
 
-      it('for the first time only if there is none', async () => {
+      it('for the first time only if the prefix has no keys', async () => {
         const source = open('create');
         const files = new Map([['gateway.json', Buffer.from('1')]]);
         await source.write!({ files, expected: null }, signal());
