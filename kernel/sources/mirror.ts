@@ -210,16 +210,16 @@ export class SourceMirror {
   }
 
   #described(): string {
-    return `${this.#options.shown} ${described[this.#state]}${this.#reason === null ? '' : `: ${this.#reason}`}`;
+    return messages[this.#state](this.#options.shown, this.#reason ?? '');
   }
 }
 
-const described: Readonly<Record<SourceState, string>> = {
-  current: 'is available again',
-  unreachable: 'cannot be read',
-  older: 'has an earlier revision',
-  absent: 'has no configuration',
-  unusable: 'has files that cannot be used',
+const messages: Readonly<Record<SourceState, (shown: string, reason: string) => string>> = {
+  current: (shown) => `${shown} is available again`,
+  unreachable: (shown, reason) => `${shown} cannot be read: ${reason}`,
+  older: (shown, reason) => `${shown} has an earlier revision: ${reason}`,
+  absent: (shown) => `${shown} has no configuration`,
+  unusable: (shown, reason) => `${shown} has files that cannot be used: ${reason}`,
 };
 
 function isOlder({ order }: SourceRevision, current: CopiedRevision): boolean {
