@@ -3,9 +3,8 @@ import type { Metric } from './exposition.ts';
 
 /** Returns the metrics of the store that the configuration is copied from; none without a store. */
 export function storeMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
-  const status = gateway.sourceStatus();
-  if (status === null) return [];
-  const { state, readAt } = status;
+  if (gateway.store === null) return [];
+  const { state, readAt } = gateway.store.status;
   return [
     {
       name: 'sluice_config_store_current',

@@ -9,12 +9,13 @@ export const reload: Operation = {
   method: 'POST',
   path: '/v1/reload',
   scope: 'write',
-  summary: 'Read the configuration again from its source and apply it.',
+  summary: 'Read the configuration again from its file or store, and apply it.',
   parameters: [...changeParameters, ...changeHeaders],
   responses: changeResponses,
   problems: changeProblems,
   changes: true,
   async handle(ctx, admin) {
+    await admin.gateway.store?.refresh();
     await applyChange(ctx, admin, { trigger: 'api' });
   },
 };

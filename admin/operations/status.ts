@@ -14,7 +14,7 @@ import {
   whole,
 } from '../schemas.ts';
 
-const store = objectOf('ConfigurationStore', {
+const storeSchema = objectOf('ConfigurationStore', {
   address: text,
   state: oneOf(['current', 'unreachable', 'older', 'absent', 'unusable']),
   reason: orNull(text),
@@ -48,7 +48,7 @@ export const status: Operation = {
         hash: text,
         source: text,
         sourceFile: orNull(text),
-        store: orNull(store),
+        store: orNull(storeSchema),
         drift: flag,
         converged: flag,
         workers: whole,
@@ -93,11 +93,10 @@ export const status: Operation = {
 };
 
 /** The store that the configuration is copied from; null without one. */
-function storeOf(gateway: Operations): object | null {
-  const status = gateway.sourceStatus();
-  if (status === null) return null;
-  const { readAt } = status;
-  return { ...status, readAt: readAt === null ? null : new Date(readAt).toISOString() };
+function storeOf({ store }: Operations): object | null {
+  if (store === null) return null;
+  const { readAt } = store.status;
+  return { ...store.status, readAt: readAt === null ? null : new Date(readAt).toISOString() };
 }
 
 /**

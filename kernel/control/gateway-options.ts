@@ -1,6 +1,6 @@
 import type { Plugin } from '#contract';
 import type { Overrides } from '../runtime/build/read-config.ts';
-import type { SourceStatus } from '../sources/mirror.ts';
+import type { ConfigStore } from '../sources/mirror.ts';
 import type { EngineOptions } from './engine.ts';
 
 /** Options for starting a gateway. */
@@ -20,8 +20,8 @@ export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineO
   readonly program?: string;
   /** Starts with the last good configuration when the current one is rejected. Default: false. */
   readonly resumeLastGood?: boolean;
-  /** State of the store that the configuration file is copied from. Default: the file is not a copy. */
-  readonly sourceStatus?: () => SourceStatus;
+  /** Store that the configuration file is copied from. Default: the file is not a copy. */
+  readonly store?: ConfigStore;
   /**
    * Number of worker processes that serve requests, and their settings; this process then only applies changes.
    * Default: this process serves.

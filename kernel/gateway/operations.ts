@@ -14,7 +14,7 @@ import type { Served } from '../inspect/served.ts';
 import type { ApplicationLog, JoinedLogging } from '../logging/index.ts';
 import type { Examined, Reach } from '../runtime/build/build.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
-import type { SourceStatus } from '../sources/mirror.ts';
+import type { ConfigStore } from '../sources/mirror.ts';
 import type { Gateway } from './gateway.ts';
 import type { RehearsalSettings } from './own-program.ts';
 import type { ServingProcesses } from './serving-processes.ts';
@@ -31,8 +31,8 @@ export interface Operations extends Gateway {
   readonly rehearsals: RehearsalSettings;
   /** Source of the active configuration, which the next reload reads again. */
   readonly source: Source;
-  /** Returns the state of the store that the configuration file is copied from; null if it is not a copy. */
-  readonly sourceStatus: () => SourceStatus | null;
+  /** Store that the configuration file is copied from; null if it is not a copy. */
+  readonly store: ConfigStore | null;
   /** The last configuration changes, including failed ones. */
   readonly attempts: Pick<Attempts, 'list' | 'get' | 'endedBy'>;
   /** The history of configurations. */

@@ -76,7 +76,7 @@ export class RunningGateway implements Operations {
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
   readonly rehearsals: RehearsalSettings;
-  readonly sourceStatus: Operations['sourceStatus'];
+  readonly store: Operations['store'];
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -113,7 +113,7 @@ export class RunningGateway implements Operations {
     this.#denied = denied;
     this.#options = options;
     this.rehearsals = rehearsalsOf(options);
-    this.sourceStatus = options.sourceStatus ?? (() => null);
+    this.store = options.store ?? null;
     const overrides = overridesOf(options);
     const isSecret: IsSecret = (...place) => this.components.isSecret(...place);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });

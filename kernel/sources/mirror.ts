@@ -40,6 +40,13 @@ export interface SourceStatus {
   readonly readAt: number | null;
 }
 
+/** The store of a serving gateway. */
+export interface ConfigStore {
+  readonly status: SourceStatus;
+  /** Copies the current revision. Resolves when the store was read, successfully or not. */
+  refresh(): Promise<void>;
+}
+
 export interface MirrorOptions {
   readonly source: ConfigSource;
   /** Address without credentials. */
@@ -55,7 +62,7 @@ export interface MirrorOptions {
 }
 
 /** Keeps a copy of a source in a directory, whose files the gateway reads and watches. */
-export class SourceMirror {
+export class SourceMirror implements ConfigStore {
   readonly #options: MirrorOptions;
   readonly #pause: NonNullable<MirrorOptions['pause']>;
   readonly #closing = new AbortController();
@@ -63,6 +70,10 @@ export class SourceMirror {
   #state: SourceState = 'current';
   #reason: string | null = null;
   #following: Promise<void> | null = null;
+  /** Ends the current pause or wait. */
+  #wake = new AbortController();
+  /** Called after the next reading. */
+  readonly #refreshed: (() => void)[] = [];
   /** Pause that the store requested, in milliseconds. */
   #pauseMs = 0;
   /** Version that the store last had, for `awaitChange`. */
@@ -119,23 +130,41 @@ export class SourceMirror {
     await untilAborted(source.close(), AbortSignal.timeout(CLOSE_MS)).catch(() => {});
   }
 
+  /** Reads the source now instead of at the next change. Resolves when it was read, successfully or not. */
+  refresh(): Promise<void> {
+    if (this.#following === null || this.#closing.signal.aborted) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#refreshed.push(resolve);
+    this.#wake.abort();
+    return promise;
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     let failures = this.#state === 'unreachable' ? 1 : 0;
     while (!signal.aborted) {
+      const { signal: wake } = this.#wake;
+      const either = AbortSignal.any([signal, wake]);
       try {
         await (failures > 0
-          ? this.#pause(Math.max(pauseAfter(failures), this.#pauseMs), signal)
-          : this.#awaitChange(signal));
+          ? this.#pause(Math.max(pauseAfter(failures), this.#pauseMs), either)
+          : this.#awaitChange(either));
       } catch (error) {
-        if (signal.aborted) return;
-        this.#enter('unreachable', reasonOf(error));
-        failures++;
-        continue;
+        if (!either.aborted) {
+          this.#enter('unreachable', reasonOf(error));
+          failures++;
+          continue;
+        }
       }
+      if (signal.aborted) break;
+      // Requests to read that arrive from here on are for the next reading.
+      const refreshed = this.#refreshed.splice(0);
+      this.#wake = new AbortController();
       await this.#read();
+      for (const resolve of refreshed) resolve();
       failures = this.#state === 'unreachable' ? failures + 1 : 0;
     }
+    for (const resolve of this.#refreshed.splice(0)) resolve();
   }
 
   async #awaitChange(signal: AbortSignal): Promise<void> {

@@ -102,7 +102,7 @@ export const run: Command = {
         revisionDirectory: revisionDirectory(directory, file),
         // A store can hold a configuration that was never checked, and the gateway may start at any time.
         resumeLastGood: values['resume-last-good'] || mirror !== null,
-        ...(mirror && { sourceStatus: () => mirror!.status }),
+        ...(mirror && { store: mirror }),
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);

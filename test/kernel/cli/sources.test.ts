@@ -172,7 +172,7 @@ function configuration(path: string): string {
       });
     });
 
-    it('on an HTTP server is read at the interval', async () => {
+    it('on an HTTP server is read at the interval, and by reload', async () => {
       let text = configuration('/one');
       const server: Server = createServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -181,7 +181,10 @@ function configuration(path: string): string {
         await start('--poll-interval', '1s');
         text = configuration('/two');
         await until(() => isServed('/two'));
-        const { code, err } = await push(configuration('/three'));
+        text = configuration('/three');
+        equal((await sluiceIn(env, 'reload')).code, 0);
+        ok(await isServed('/three'));
+        const { code, err } = await push(configuration('/four'));
         equal(code, 3);
         match(err, /this kind of store cannot be written by sluice push/);
       } finally {

@@ -140,6 +140,20 @@ describe('a mirror of a configuration source', () => {
     deepEqual(versions, ['1', '5']);
   });
 
+  it('reads at once when it is told to, and reports when it has', async () => {
+    const mirror = open();
+    await mirror.start();
+    await follow(mirror);
+    stored = revision(2, '{"two":2}');
+    await mirror.refresh();
+    equal(readFileSync(mirror.file, 'utf8'), '{"two":2}');
+    stored = new Error('connection refused');
+    await Promise.all([mirror.refresh(), mirror.refresh()]);
+    equal(mirror.status.state, 'unreachable');
+    await mirror.close();
+    await mirror.refresh();
+  });
+
   describe('if the source cannot be read', () => {
     it('keeps the files, reports it once, and tries again after growing pauses', async () => {
       const mirror = open();
