@@ -140,7 +140,7 @@ describe('a mirror of a configuration source', () => {
     deepEqual(versions, ['1', '5']);
   });
 
-  it('reads at once when it is told to, and reports when it has', async () => {
+  it('is refreshed at once on request, also after a failure and after its end', async () => {
     const mirror = open();
     await mirror.start();
     await follow(mirror);
