@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** Maximum duration of an installation, in milliseconds. */
 export const INSTALLATION_MS = 180_000;
@@ -26,5 +27,5 @@ export function isInstalled(command: string, name: string = command): boolean {
 
 function isThere(command: string): boolean {
   if (command.startsWith('/')) return existsSync(command);
-  return spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)));
 }
