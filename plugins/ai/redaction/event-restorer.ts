@@ -4,6 +4,9 @@ import type { Placeholders } from './placeholders.ts';
 /** Maximum length of an event that is parsed, in characters. Longer ones are passed on with complete placeholders restored only. */
 const MAX_EVENT = 256 * 1024;
 
+/** Maximum number of texts that are held back: each one that is not continued is written as an event of its own. */
+const MAX_HELD = 32;
+
 /** A text at the end of an event that may be the beginning of a placeholder, which a later event continues. */
 interface Held {
   readonly text: string;
@@ -62,7 +65,8 @@ export class EventRestorer {
     const restored = this.#texts(message, '', '', places, (key, place, text, rebuild) => {
       const whole = (this.#held.get(key)?.text ?? '') + text;
       this.#held.delete(key);
-      const length = whole.length - this.#placeholders.incomplete(whole);
+      const isHeld = this.#held.size < MAX_HELD;
+      const length = whole.length - (isHeld ? this.#placeholders.incomplete(whole) : 0);
       if (length < whole.length) {
         const event = (rest: string) => written(rebuild(rest));
         this.#held.set(key, { text: whole.slice(length), event, place });

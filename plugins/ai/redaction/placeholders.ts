@@ -1,19 +1,24 @@
 /** Maximum number of values of a request with placeholders of their own; further values are all replaced by the same placeholder. */
 const MOST = 10_000;
 
+/** The form of all placeholders. */
+const placeholder = /\[[A-Z][A-Z0-9_]{0,39}\]/g;
+
 /** The placeholders of one request, with their values. */
 export class Placeholders {
   readonly #byValue = new Map<string, string>();
   readonly #valueOf = new Map<string, string>();
   readonly #counts = new Map<string, number>();
-  readonly #isTaken: (placeholder: string) => boolean;
+  readonly #sent: () => string;
   readonly #onNew: (kind: string) => void;
+  /** Placeholders that the client's text contains; null before the first value. */
+  #taken: ReadonlySet<string> | null = null;
   /** Length of the longest placeholder. */
-  longest = 0;
+  #longest = 0;
 
-  /** @param isTaken returns whether the client's text already contains a placeholder, which is then not used. */
-  constructor(isTaken: (placeholder: string) => boolean, onNew: (kind: string) => void) {
-    this.#isTaken = isTaken;
+  /** @param sent returns the client's text. Placeholders that it already contains are not used. */
+  constructor(sent: () => string, onNew: (kind: string) => void) {
+    this.#sent = sent;
     this.#onNew = onNew;
   }
 
@@ -28,34 +33,39 @@ export class Placeholders {
     if (known !== undefined) return known;
     const label = kind.toUpperCase();
     if (this.#valueOf.size >= MOST) return `[${label}]`;
+    // Found once: a search for each value would take quadratic time.
+    this.#taken ??= new Set(this.#sent().match(placeholder));
     let count = this.#counts.get(kind) ?? 0;
-    let placeholder: string;
-    do placeholder = `[${label}_${++count}]`;
-    while (this.#isTaken(placeholder));
+    let made: string;
+    do made = `[${label}_${++count}]`;
+    while (this.#taken.has(made));
     this.#counts.set(kind, count);
-    this.#byValue.set(key, placeholder);
-    this.#valueOf.set(placeholder, value);
-    this.longest = Math.max(this.longest, placeholder.length);
+    this.#byValue.set(key, made);
+    this.#valueOf.set(made, value);
+    this.#longest = Math.max(this.#longest, made.length);
     this.#onNew(kind);
-    return placeholder;
+    return made;
   }
 
   /** Replaces placeholders by their values. @param write form of a value in the text, for example in JSON. */
   restore(text: string, write: (value: string) => string = (value) => value): string {
     if (!text.includes('[')) return text;
-    return text.replaceAll(/\[[A-Z][A-Z0-9_]{0,39}\]/g, (placeholder) => {
-      const value = this.#valueOf.get(placeholder);
-      return value === undefined ? placeholder : write(value);
+    return text.replaceAll(placeholder, (found) => {
+      const value = this.#valueOf.get(found);
+      return value === undefined ? found : write(value);
     });
   }
 
   /** Length of the longest suffix of a text that can be the beginning of a placeholder. */
   incomplete(text: string): number {
-    const at = text.lastIndexOf('[', text.length - 1);
+    const at = text.lastIndexOf('[');
     const length = text.length - at;
-    if (at < 0 || length >= this.longest) return 0;
+    if (at < 0 || length >= this.#longest) return 0;
     const end = text.slice(at);
-    for (const placeholder of this.#valueOf.keys()) if (placeholder.startsWith(end)) return length;
+    for (const kind of this.#counts.keys()) {
+      const head = `[${kind.toUpperCase()}_`;
+      if (head.startsWith(end) || (end.startsWith(head) && /^\d+$/.test(end.slice(head.length)))) return length;
+    }
     return 0;
   }
 }

@@ -40,8 +40,8 @@ export function redacting(site: EndpointSite<RedactionConfig>): Wrap<ClientReque
       const body = await request.body!.bytesToParse();
       const unreadable = unreadableReason(request);
       if (unreadable) return refusal(call, 415, 'REDACTION_UNREADABLE', unreadable);
-      const sent = Buffer.from(body.buffer, body.byteOffset, body.length);
-      const placeholders = new Placeholders((placeholder) => sent.includes(placeholder), count);
+      const sent = () => Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+      const placeholders = new Placeholders(sent, count);
       const contentType = request.headers.get('content-type') ?? '';
       const redacted = redactBody(body, contentType, (text) => redactor.redact(text, placeholders));
       if (redacted !== body) request.body = RequestBody.of(redacted);

@@ -51,9 +51,6 @@ function betweenPlaceholders(
   return pieces.map((piece, at) => (at % 2 === 1 ? piece : replaced(piece))).join('');
 }
 
-/** String literals of JSON. */
-const literal = /"(?:[^"\\]|\\.)*"/gs;
-
 /** Strings that contain data in base64, such as images, rather than text. */
 const isData = (text: string) => /^data:[^,]{0,200};base64,/.test(text);
 
@@ -82,12 +79,26 @@ function redactText(text: string, contentType: string, redact: (text: string) =>
 }
 
 function redactJson(text: string, redact: (text: string) => string): string {
-  return text.replaceAll(literal, (written) => {
+  let result = '';
+  let from = 0;
+  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', from)) {
+    const end = endOfLiteral(text, start);
+    const written = text.slice(start, end);
     const value = JSON.parse(written) as string;
-    if (isData(value)) return written;
-    const redacted = redact(value);
-    return redacted === value ? written : JSON.stringify(redacted);
-  });
+    const redacted = isData(value) ? value : redact(value);
+    result += text.slice(from, start) + (redacted === value ? written : JSON.stringify(redacted));
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
+/** Position after a string literal of valid JSON. An expression would exhaust the stack for strings of some megabytes. */
+function endOfLiteral(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+  }
 }
 
 function isJson(text: string): boolean {

@@ -9,7 +9,7 @@ describe('kinds of personal data', () => {
     redactor.redact(
       text,
       new Placeholders(
-        () => false,
+        () => '',
         () => {},
       ),
     );
