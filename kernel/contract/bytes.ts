@@ -152,19 +152,27 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
       if (this.#taps) this.#showArrived(this.#taps);
       return join(this.#waiting, this.#waitingBytes);
     }
-    const pieces = new Pieces();
+    let pieces = new Pieces();
     return new Promise((resolve, reject) => {
+      // The stream may be referenced for longer than its bytes are needed.
+      const fail = (error: Error): void => {
+        pieces = new Pieces();
+        reject(error);
+      };
       this.flow({
         write: (chunk) => {
           pieces.add(chunk);
           if (pieces.length <= limitBytes) return true;
           const error = new CallError('BODY_TOO_LARGE', `body larger than ${limitBytes} bytes`);
           this.cancel(error);
-          reject(error);
+          fail(error);
           return false;
         },
-        end: () => resolve(pieces.join()),
-        fail: reject,
+        end: () => {
+          resolve(pieces.join());
+          pieces = new Pieces();
+        },
+        fail,
       });
     });
   }

@@ -2,10 +2,20 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ByteStream } from '#contract';
 import { until } from '../../support/conditions.ts';
 
 const KIB = 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function memoryBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
+}
 
 /** A sink that records all calls, and accepts more data as long as it is `hungry`. */
 function notes() {
@@ -253,6 +263,25 @@ describe('a ByteStream', () => {
       await rejects(async () => all, /larger than 2 bytes/);
       deepEqual(coming.wanted, ['no more: body larger than 2 bytes']);
     });
+
+    for (const [outcome, end] of [
+      ['is too long', (stream: ByteStream) => stream.write(Buffer.alloc(KIB))],
+      ['has failed', (stream: ByteStream) => stream.fail(new Error('reset'))],
+    ] as const) {
+      it(`keeps no bytes of a body that ${outcome} in memory while the stream is referenced`, async () => {
+        const { stream } = made();
+        const before = memoryBytes();
+        const collected = Promise.resolve(stream.collect(16 * 1024 * KIB)).then(
+          () => {},
+          () => {},
+        );
+        for (let count = 0; count < 256; count++) stream.write(Buffer.alloc(64 * KIB));
+        end(stream);
+        await collected;
+        await until(() => memoryBytes() - before < 4 * 1024 * KIB);
+        equal(stream.isTaken, true);
+      });
+    }
   });
 
   describe('read in a loop', () => {
