@@ -19,7 +19,7 @@ export interface Sessions extends Tokens {
 const CODE_MS = 60_000;
 /** Validity of a session: a working day. */
 const SESSION_MS = 12 * 3_600_000;
-/** Maximum number of codes, and of sessions; a further one replaces the oldest. */
+/** Maximum number of codes, and of sessions. A further one replaces the oldest of the token with the most. */
 const MAX_COUNT = 100;
 
 /** An issued code or session. */
@@ -43,7 +43,7 @@ export function createSessions(tokens: Tokens, now: () => number): Sessions {
   const issue = (among: Map<string, Issued>, owner: string, validForMs: number): string => {
     const secret = randomBytes(32).toString('base64url');
     among.set(hashOfToken(secret), { owner, endsAt: now() + validForMs });
-    if (among.size > MAX_COUNT) among.delete(among.keys().next().value!);
+    if (among.size > MAX_COUNT) among.delete(oldestOfMost(among));
     return secret;
   };
   const current = (among: Map<string, Issued>, sha256: string): Issued | null => {
@@ -69,4 +69,11 @@ export function createSessions(tokens: Tokens, now: () => number): Sessions {
       return issued && issue(sessions, issued.owner, SESSION_MS);
     },
   };
+}
+
+/** The key of the oldest among those of the token with the most, so that no token ends the sessions of others. */
+function oldestOfMost(among: ReadonlyMap<string, Issued>): string {
+  const byOwner = [...Map.groupBy(among, ([, { owner }]) => owner).values()];
+  const [[oldest]] = byOwner.reduce((most, one) => (one.length > most.length ? one : most)) as [[string, Issued]];
+  return oldest;
 }

@@ -275,25 +275,4 @@ export const clientBounds: readonly Bound[] = [
     beyond: 'The least important, then the oldest lines are dropped and counted.',
     tests: ['a log sink drops the oldest INFO lines before any ERROR line while its destination blocks'],
   },
-  {
-    holds: 'Addresses that failed to authenticate at the admin port (`admin/api`)',
-    from: 'admin/guards/failures.ts',
-    limit: '{MAX_ADDRESSES} addresses',
-    beyond: 'The oldest is dropped.',
-    tests: ['the counter of failed logins remembers at most ten thousand addresses'],
-  },
-  {
-    holds: 'Results of changes with an idempotency key (`admin/api`)',
-    from: 'admin/idempotency.ts',
-    limit: '{MAX_RESULTS} results',
-    beyond: 'The oldest is dropped.',
-    tests: ['stored results of idempotent requests are limited to about a thousand; the oldest are dropped first'],
-  },
-  {
-    holds: 'Connections to the admin port (`admin/api`)',
-    from: 'admin/server/socket-listener.ts',
-    limit: '{MAX_CONNECTIONS} connections',
-    beyond: 'New connections are closed as they are accepted.',
-    tests: ['bounds of data that clients fill close connections to the admin port beyond 512'],
-  },
 ];

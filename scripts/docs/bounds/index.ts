@@ -5,6 +5,7 @@ import type { CompleteSchema } from '../../../kernel/pipeline/complete-schema.ts
 import { definitionKey } from '../../../kernel/pipeline/complete-schema.ts';
 import { service } from '../examples.ts';
 import { code, jsonBlock, plain, table, value } from '../markdown.ts';
+import { adminBounds } from './admin.ts';
 import { backendBounds } from './backend.ts';
 import type { Bound, Side } from './bound.ts';
 import { brokerBounds } from './broker.ts';
@@ -15,7 +16,7 @@ import { recorderBounds } from './recorder.ts';
 
 /** All resources that clients, backends, brokers and plugins can fill, by party. */
 export const bounds: Readonly<Record<Side, readonly Bound[]>> = {
-  client: [...connectionBounds, ...clientBounds],
+  client: [...connectionBounds, ...clientBounds, ...adminBounds],
   backend: [...backendBounds, ...recorderBounds],
   broker: brokerBounds,
   plugin: pluginBounds,

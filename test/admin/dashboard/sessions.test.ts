@@ -69,6 +69,14 @@ describe('sessions of the dashboard', () => {
     ok(await isValid(second));
   });
 
+  it('end for the token that has opened the most of them, not for others', async () => {
+    const other = { ...owner, id: 'other', sha256: hashOfToken('another owner') };
+    owners = [owner, other];
+    const first = open();
+    for (let count = 0; count < 200; count++) sessions.redeem(sessions.createCode(other.sha256).code);
+    ok(await isValid(first));
+  });
+
   describe('over the admin API', () => {
     let one: TestAdmin;
     beforeEach(async () => {
