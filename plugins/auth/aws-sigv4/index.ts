@@ -139,7 +139,10 @@ async function readBody(request: PipeRequest, service: string): Promise<boolean 
   const tooLong = new BackendError('AWS_BODY', `a body of more than ${MAX_SIGNED_BYTES} bytes is not signed`);
   if ((body.length ?? 0) > MAX_SIGNED_BYTES) return tooLong;
   try {
-    return (await body.bytes()).length > MAX_SIGNED_BYTES ? tooLong : false;
+    // A body of unknown length is not read beyond the limit.
+    body.restrict(MAX_SIGNED_BYTES);
+    await body.bytes();
+    return false;
   } catch (error) {
     return toCallError(error);
   }

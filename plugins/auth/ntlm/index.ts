@@ -149,8 +149,9 @@ async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> 
   const tooLong = new BackendError('NTLM_BODY', `a body of more than ${MAX_BODY_BYTES} bytes is not sent with NTLM`);
   if ((body.length ?? 0) > MAX_BODY_BYTES) return tooLong;
   try {
-    const bytes = await body.bytes();
-    return bytes.length > MAX_BODY_BYTES ? tooLong : bytes;
+    // A body of unknown length is not read beyond the limit.
+    body.restrict(MAX_BODY_BYTES);
+    return await body.bytes();
   } catch (error) {
     return toCallError(error);
   }

@@ -7,6 +7,7 @@ import {
   isObject,
   type Log,
   type Reply,
+  toCallError,
 } from '#contract';
 import { during } from '../../shared/calls/during.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
@@ -146,9 +147,13 @@ function read(claims: DataObject): Ended | string {
 
 async function textOf({ headers, body }: ClientRequest): Promise<string | null> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers.get('content-type') ?? '') || !body) return null;
-  if (body.length !== undefined && body.length > MAX_REQUEST) return null;
-  const bytes = await body.bytes();
-  return bytes.length > MAX_REQUEST ? null : Buffer.from(bytes).toString();
+  try {
+    body.restrict(MAX_REQUEST);
+    return Buffer.from(await body.bytes()).toString();
+  } catch (error) {
+    if (toCallError(error).code === 'PAYLOAD_TOO_LARGE') return null;
+    throw error;
+  }
 }
 
 function refused(reason: string): { readonly reply: Reply; readonly reason: string } {

@@ -1,4 +1,5 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { until } from '../../../support/conditions.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
 import type { TestBrowser } from './browser.ts';
@@ -134,10 +135,11 @@ describe('logouts with auth/oidc', () => {
       );
       return send(`logout_token=${token}`, more);
     };
-    const send = async (payload: string, more: object = {}) => {
+    const send = async (payload: string | Readable, more: object = {}) => {
       const headers = { 'content-type': 'application/x-www-form-urlencoded', ...more };
       const url = '/oidc/main/backchannel-logout';
-      const { statusCode, headers: received } = await stage.gateway.inject({ method: 'POST', url, payload, headers });
+      const request = { method: 'POST', url, payload, headers } as const;
+      const { statusCode, headers: received } = await stage.gateway.inject(request);
       equal(received['cache-control'], 'no-store');
       return statusCode;
     };
@@ -266,6 +268,14 @@ describe('logouts with auth/oidc', () => {
         equal(await send(body), 400, body.slice(0, 40));
       }
       equal(await logOut({ sub: 'ada' }, {}, { 'content-type': 'application/json' }), 400);
+      let pieces = 0;
+      const endless = Readable.from(
+        (function* () {
+          for (; pieces < 1_000; pieces++) yield Buffer.alloc(16_384, 97);
+        })(),
+      );
+      equal(await send(endless), 400);
+      ok(pieces < 20, `${pieces} pieces were read`);
       equal((await browser.open('/a', api)).status, 200);
       const jti = 'once';
       deepEqual([await logOut({ sub: 'eve', jti }), await logOut({ sub: 'ada', jti })], [200, 400]);
