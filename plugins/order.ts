@@ -141,7 +141,7 @@ export const order: Order = {
     'ai/semantic-cache',
     'ai/llm',
     'proxy',
-    // The log sees the backend's decoded response before anything else changes it.
+    // Logs the decoded response of the backend, before components further out change it.
     'telemetry/logging',
   ],
   transport: [
@@ -151,12 +151,12 @@ export const order: Order = {
     'ai/llm',
     'modifier/martian',
     'plugin/http-client',
-    // Fresh cached responses need no credentials, log or breaker.
+    // Outside of credentials, logs and circuit breakers, which fresh cached responses do not need.
     'qos/http-cache',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
     'telemetry/opencensus',
-    // The log sees the backend's original response.
+    // Logs the original response of the backend, before components further out change it.
     'telemetry/logging',
     'qos/circuit-breaker/http',
     // Records the requests that an attempt sends, before they are signed and after every component that decides whether

@@ -17,7 +17,7 @@ export interface TokenSourceOptions {
 export interface TokenSource {
   readonly tokens: Tokens;
   /**
-   * Logs a token file that is not valid. If no tokens were given, finds or creates the gateway's own token.
+   * Logs an error if the token file is not valid. If no tokens were given, finds or creates the gateway's own token.
    * @param address of the admin port.
    */
   settle(address: string): Promise<void>;

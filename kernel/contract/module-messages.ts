@@ -70,7 +70,7 @@ export interface PluginResponse {
 
 /** Response that is passed to a response modifier. */
 export interface ModifiedResponse extends PluginResponse {
-  /** The request that this is the response to. Changes to it have no effect. */
+  /** The request of this response. Changes to it have no effect. */
   readonly request: PluginRequest;
   readonly context: ModuleContext;
 }

@@ -155,7 +155,7 @@ export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
 /** Type of the keys that are treated as comments. */
 export type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
 
-/** Type of a value as written: before defaults, durations as text. */
+/** Type of a value as it is written in a configuration: without defaults, and with durations as text. */
 export type Written<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
   ? Written<Choice>
   : S extends { readonly enum: readonly (infer Value)[] }

@@ -214,8 +214,8 @@ export class Control {
     const values = running.secrets?.values;
     const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before, values);
     await scheduler.yield();
-    // Prepared even if the configuration could equal the active one: a configuration with errors has no fingerprint,
-    // and preparing it reports them all.
+    // A configuration with errors has no fingerprint, so it is not compared with the active one: its preparation
+    // reports all errors.
     const fingerprint =
       normalized.errors.length === 0 &&
       before &&

@@ -111,7 +111,7 @@ export function targetOf(request: PipeRequest, subprotocols: readonly string[]):
   return { origin, target, host, headers, subprotocols };
 }
 
-/** The same target at another address of the backend; either may end in a path. */
+/** Moves a target to another address of the backend. The path of the other address replaces that of the first one. */
 export function atHost(
   target: DialTarget,
   { host: hosts }: Pick<BackendConfig, 'host'>,

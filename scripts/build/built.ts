@@ -26,7 +26,7 @@ const SOURCES = [
 const OLD_MS = 24 * 3_600_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Packages of `node_modules` are found from here. */
+/** Folder of the builds, from which packages of `node_modules` can be imported. */
 const cache = join(root, 'node_modules/.cache/sluice');
 
 const builds = new Map<string, Promise<string>>();

@@ -14,7 +14,10 @@ const joined: Readonly<Record<string, string | null>> = {
   winston: null,
 };
 
-/** Packages nested in the bundled ones that are loaded when called. They contain tables that are not needed at startup. */
+/**
+ * Dependencies of bundled packages that are loaded on first use, because they contain tables that are not needed at
+ * startup.
+ */
 const onDemand = ['mime-types'];
 
 const ON_DEMAND = '\0on-demand:';

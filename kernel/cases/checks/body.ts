@@ -109,7 +109,9 @@ function schemaCheck(schema: Readonly<DataObject>, pointer: string): BodyCheck {
   };
 }
 
-/** A schema that refers to itself endlessly exhausts the stack. */
+/**
+ * Returns whether a value is valid. It is not valid if the schema refers to itself endlessly, which exhausts the stack.
+ */
 function isValid(validate: ValidateFunction, value: Data): boolean {
   try {
     return validate(value) === true;

@@ -52,7 +52,10 @@ export function withoutEffect(
   });
 }
 
-/** True if KrakenD ignores the value. Excludes choices other than TLS versions, durations of components, and durations that are not strings. */
+/**
+ * True if KrakenD ignores the invalid value. It does not ignore values outside a list, except TLS versions, or
+ * durations that are in components or are not strings.
+ */
 function isIgnored({ code, pointer }: ConfigError, document: DataObject): boolean {
   if (code === 'SCHEMA_ENUM') return /^\/(?:client_)?tls\/(?:min|max)_version$/.test(pointer);
   if (code !== 'DURATION_INVALID') return true;

@@ -88,7 +88,10 @@ export class Holding extends Scope {
     return this.#registered;
   }
 
-  /** Returns the map of registrations of a kind, by name, to add to. Most parts have none of most kinds. */
+  /**
+   * Returns the map of registrations of a kind, by name. The map is created on first use, because most parts have no
+   * registrations of most kinds.
+   */
   names<K extends 'health' | 'shared' | 'ports'>(kind: K): Registered[K] {
     const registers = this.registers as { -readonly [Kind in keyof Registered]: Registered[Kind] };
     if (registers[kind] === none) registers[kind] = new Map() as Registered[K];

@@ -45,7 +45,7 @@ const provider = {
       type: 'object',
       values: { type: 'any', description: 'Value of a variable.' },
       default: {},
-      description: 'Model parameters, and values for templates: `variables` of the vendor in `ai/llm`.',
+      description: 'Model parameters and values for templates, as in `variables` of the vendor in `ai/llm`.',
       examples: [{ temperature: 0.2 }],
     },
     streaming: {

@@ -20,7 +20,10 @@ export async function logOut(provider: Provider, request: ClientRequest, call: C
   await sessions.delete(handle, call);
   return redirect(303, session ? await pageAfter(session) : after, lines);
 
-  /** The local session has already ended, even if the provider is unreachable. */
+  /**
+   * Ends the session at the provider, and returns the page to open. The local session has ended already, even if the
+   * provider is unreachable.
+   */
   async function pageAfter(ended: NonNullable<typeof session>): Promise<string> {
     try {
       return (await provider.exchange.end(ended, after, call))?.href ?? after;

@@ -34,7 +34,7 @@ export class Connection implements RedisConnection {
   #openedAt = 0;
   /** Time since which responses are pending and none has arrived. */
   #quietSince = 0;
-  /** Set while the server's response is overdue, during which no commands are sent. */
+  /** Set while a response of the server is overdue. No commands are sent during that time. */
   #silence: NodeJS.Timeout | null = null;
   /** Reason for the missing connection. */
   #problem = 'not connected yet';

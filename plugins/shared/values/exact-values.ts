@@ -74,7 +74,7 @@ export function toDecimal(value: Numeric): Decimal {
 
 const ZERO = 48;
 
-/** Exponents beyond any distinguishable magnitude are treated as equal. */
+/** Limits an exponent, because numbers beyond any distinguishable magnitude are treated as equal. */
 function clamp(exponent: string): number {
   return Math.max(-EXPONENT_LIMIT, Math.min(EXPONENT_LIMIT, Number(exponent)));
 }

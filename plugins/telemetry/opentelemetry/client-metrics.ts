@@ -93,7 +93,7 @@ export class ClientSeries {
       if (failure === 'timedout') this.#count('timedOut');
       return;
     }
-    // Returns undefined for a response without a body, regardless of its headers.
+    // A response without a body has no size, regardless of its headers, so none is counted.
     if (reply.body === null) return;
     const length = reply.headers.get('content-length');
     if (length === undefined) this.#count('noContentLength');

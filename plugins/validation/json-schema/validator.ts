@@ -19,7 +19,7 @@ export interface Validator {
   validate(document: Data): string | null;
   /** Same as `validate`, with a fast path for documents that are certainly valid. */
   validateData(document: Data): string | null;
-  /** Validates a JSON text in the same way. @throws SyntaxError for invalid JSON. */
+  /** Validates a JSON text, like `validate` does with data. @throws SyntaxError for invalid JSON. */
   validateText(text: string): string | null;
 }
 

@@ -83,7 +83,7 @@ describe('migrate to version 4', () => {
     ['keys of no plugin', { name: ['a'], b: { c: 1 } }, 'the field "b" does not belong to a listed plugin'],
     ['settings other than objects', { name: ['a'], a: true }, 'the settings of "a" are not an object'],
   ] as const) {
-    it(`leaves components with ${what}, and says why`, async () => {
+    it(`leaves components with ${what} unchanged, and reports the reason`, async () => {
       const file = folder.write('left.json', configOf({ [MODIFIER]: component }));
       const { out, err } = await sluice('migrate', file, '--to', '4');
       deepEqual(JSON.parse(out).endpoints[0].extra_config[MODIFIER], component);

@@ -274,7 +274,7 @@ describe('sluice plugin', () => {
       );
     });
 
-    it('uses ./plugins without flags, and reports where it looked if that is missing', async () => {
+    it('uses ./plugins by default, and reports its path if the folder does not exist', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const home = process.cwd();
       try {

@@ -27,7 +27,7 @@ describe('deadlines within a request', () => {
     deepEqual(order, ['concurrent', 'merge', 'endpoint']);
   });
 
-  it('give concurrent calls within a merge their share of the whole timeout', async () => {
+  it("limit concurrent calls within a merge to a share of the whole timeout, not of the merge's timeout", async () => {
     const order: string[] = [];
     const T = 200;
     const section: Step<PipeRequest> = async (request, call) => {

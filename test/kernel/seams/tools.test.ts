@@ -148,7 +148,7 @@ describe('of a plugin,', () => {
       for (const alias of [['lock', 'try'], ['attempt']]) equal((await sluice(...alias)).out, 'locked\n');
       equal(/lock try|attempt/.test((await sluice('help')).out), false);
     });
-    it('is suggested for similar names', async () => {
+    it('is suggested for a misspelled name', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);
     });
     it('rejects unknown flags', async () => {

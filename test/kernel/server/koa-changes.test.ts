@@ -38,7 +38,7 @@ describe('request changes made by Koa middleware', () => {
     deepEqual(settled, ['Host', 'a', 'Content-Length', '5', 'x-two', '3', 'x-new', 'n']);
   });
 
-  it('include a first header, or several with one name', () => {
+  it('can add a header, even several with the same name', () => {
     const settled = settledAfter((headers) => {
       delete headers.host;
       headers['set-cookie'] = ['a=1', 'b=2'];

@@ -83,7 +83,7 @@ describe('JSON manipulation on undecoded bytes', () => {
     ok(done > 1000, `${done} done on bytes`);
   });
 
-  it('merges responses like decoded data', () => {
+  it('merges responses in the same way as decoded data', () => {
     const roll = dice(2);
     for (let turn = 0; turn < 3000; turn++) {
       const texts = Array.from({ length: 1 + roll(4) }, () => objectText(roll, 1));

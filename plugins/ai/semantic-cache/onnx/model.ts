@@ -34,7 +34,7 @@ export interface FromModel {
 export interface Embedding {
   /** Rejects with SEMANTIC_CACHE_EMBEDDING. Never settles if the text was dropped. */
   readonly result: Promise<Float32Array>;
-  /** Abandons the text. It is never embedded if it is still queued. */
+  /** Abandons the text. If it is still queued, no vector is computed for it. */
   drop(): void;
 }
 

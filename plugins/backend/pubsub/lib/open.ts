@@ -11,7 +11,7 @@ export function openPublisher(site: BackendSite<{ readonly topic_url: string }>)
   return openWith(opening, driver, driver.publisher(opening), (error) => ({ send: () => Promise.reject(error) }));
 }
 
-/** Opens a subscriber and the log of its address. @throws ConfigError for an unusable address. */
+/** Opens a subscriber, and a log whose lines name its address. @throws ConfigError for an unusable address. */
 export function openSubscriber(site: BackendSite<{ readonly subscription_url: string }>): {
   readonly subscriber: Subscriber;
   readonly log: Log;

@@ -214,7 +214,7 @@ describe('qos/ratelimit/proxy', () => {
       deepEqual([status, body, type], [500, refused, 'text/plain; charset=utf-8']);
     });
 
-    it('is logged as an error of its endpoint', async () => {
+    it('logs a rejected call as an error of its endpoint', async () => {
       const sinks = rememberingSinks();
       const logging = { 'telemetry/logging': { level: 'ERROR', stdout: true } };
       await start([to('/a', { [plugin.name]: one })], {}, logging, { sinks });
