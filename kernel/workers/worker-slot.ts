@@ -202,7 +202,7 @@ export class WorkerSlot {
     }
   }
 
-  /** A worker that keeps crashing must not hold up the others forever. */
+  /** Waits only for a limited time, so that a worker that keeps crashing does not hold up the others forever. */
   async #readySoon(): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
     const late = setTimeout(() => {

@@ -30,7 +30,10 @@ export function isWhole(reply: Reply, raw: boolean): boolean {
   return reply.complete || raw || reply.skipped;
 }
 
-/** Combines the data and errors of several replies into one. Its status, headers and bytes are those of backends, not of the client. */
+/**
+ * Combines the data and errors of several replies into one decoded reply. Status, headers and bytes of the replies are
+ * not used, because they are those of single backends.
+ */
 export function gathered(replies: readonly Reply[], complete: boolean, combine: Combine): Reply {
   const objects: DataObject[] = [];
   for (const { data } of replies) if (data) objects.push(data);

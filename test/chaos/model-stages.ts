@@ -1,7 +1,7 @@
 import { modelBackend } from '../plugins/ai/llm/fixture.ts';
 import { json, type Ports, plain, redisRoot, type Stage, url } from './stage.ts';
 
-/** Time of the first of two providers. */
+/** Time limit of the first of two providers. */
 const SHARE = '500ms';
 
 const guarded = (ports: Ports, more: object = {}): Stage => ({

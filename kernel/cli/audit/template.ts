@@ -77,7 +77,7 @@ function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions)
 
 type Value = (dot: unknown, root: unknown) => unknown;
 
-/** Compiles `value | name | name`, where the value can be `name value`. */
+/** Compiles a pipeline, `value | function | function`, whose value can be a function call, `function value`. */
 function compilePipeline(text: string, functions: TemplateFunctions): Value {
   const [first, ...names] = text.split(/\s*\|\s*(?=(?:[^"`]|"[^"]*"|`[^`]*`)*$)/) as [string, ...string[]];
   const call = /^(\w+)\s+(.+)$/s.exec(first);

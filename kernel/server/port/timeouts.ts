@@ -6,7 +6,7 @@ export interface PortTimeouts {
   readonly requestMs: number;
   /** Time to receive the request line and headers, and the first bytes of a connection. */
   readonly headMs: number;
-  /** Time until the next request on a connection. */
+  /** Maximum time until the next request on a connection. */
   readonly idleMs: number;
 }
 

@@ -181,7 +181,7 @@ export const schema = {
     disable_provider_headers: {
       type: 'boolean',
       description:
-        'Omits the response headers X-AI-Provider and X-AI-Model, which name the provider that answered in responses of endpoints with a single backend.',
+        'Omits the response headers X-AI-Provider and X-AI-Model. They name the provider that answered, in responses of endpoints with a single backend.',
       default: false,
     },
     targets: {

@@ -5,7 +5,10 @@ const levels = ['INFO', 'DEBUG', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 const level = (description: string) =>
   ({ type: 'string', published: { pattern: LEVEL_PATTERN }, description, examples: levels }) as const;
 
-/** Settings of the log of upstream calls. Defaults are set in the code: in the schema they would hide an empty object. */
+/**
+ * Settings of the log of backend calls. The code sets the defaults, because an empty object could not be detected if
+ * the schema did.
+ */
 export const backendLogSchema = {
   type: 'object',
   title: 'Backend log',

@@ -191,7 +191,7 @@ function shown({ status, headers, data, body, complete, errors }: Reply): unknow
   return [status, [...headers], printed(data), bytes, complete, errors.map(({ message }) => message)];
 }
 
-/** @returns null for data that encoders cannot write either. */
+/** Prints data as JSON. @returns null for data that encoders cannot write either. */
 function printed(data: Data): string | null {
   try {
     return printJson(data);

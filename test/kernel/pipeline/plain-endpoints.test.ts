@@ -55,7 +55,7 @@ const refused = async (attempt: Promise<unknown>): Promise<unknown> => {
   return error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
 };
 
-describe('equal endpoints without components, which share their pipeline', () => {
+describe('equal endpoints without components, sharing one pipeline,', () => {
   let backend: TestBackend;
   let gateway: Operations | null;
 

@@ -324,7 +324,7 @@ describe('a message object over HTTP/2', () => {
       ['with half a body that is not read', 'POST'],
     ] as const) {
       for (const isEnded of [true, false]) {
-        it(`with code 0 ends, ${name}, while ${isEnded ? 'the rest' : 'more'} of its response waits for the client's window`, async () => {
+        it(`with code 0 ends after a request ${name}, while ${isEnded ? 'the rest' : 'more'} of its response waits for the client's window`, async () => {
           const opened = await open();
           const stream = request(opened, { ':method': method });
           if (method === 'POST') stream.write('half');

@@ -114,7 +114,7 @@ export async function openReceiver(
       if (isOpen) onLost(error);
       else opening.reject(error);
     },
-    // Called each time the library has opened its link. It reopens the link itself if only the link was closed.
+    // Called each time the library has opened its link. If only the link was closed, the library reopens it.
     async postInitialize() {
       if (isOpen) return forget();
       await pause(REFUSED_MS, undefined, { ref: false });

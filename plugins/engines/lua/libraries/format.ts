@@ -139,7 +139,7 @@ function paddedNumber(text: string, layout: Layout): string {
   return `${before}${text.slice(before.length).padStart(width - before.length, '0')}`;
 }
 
-/** Bytes that are quoted between two time checks. */
+/** Number of bytes that are quoted between two checks of the time limit. */
 const QUOTED_A_LOOK = 64 * 1024;
 
 /** Quotes a string as Lua source. */

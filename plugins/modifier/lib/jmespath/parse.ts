@@ -120,7 +120,7 @@ function tokensOf(source: string): readonly Token[] | null {
   }
 }
 
-/** The library reads an unclosed literal up to the end of the text. */
+/** Whether a literal is closed. The library would read an unclosed one up to the end of the text. */
 function isClosed(literal: string): boolean {
   return /^(['`])(?:\\.|(?!\1)[^\\])*\1$/s.test(literal);
 }
