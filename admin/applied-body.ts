@@ -9,6 +9,7 @@ import {
   oneOf,
   orNull,
   replaySchema,
+  shadowSchema,
   text,
   whole,
 } from './schemas.ts';
@@ -16,7 +17,7 @@ import {
 /** Response body that describes what a change did. */
 export function appliedBody(applied: Applied, { processes, attempts }: Operations): object {
   const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
-  const { guard = null, replay = null } = attempts.get(attempt) ?? {};
+  const { guard = null, replay = null, shadow = null } = attempts.get(attempt) ?? {};
   const workers = processes.workers.length;
   return {
     result,
@@ -33,6 +34,7 @@ export function appliedBody(applied: Applied, { processes, attempts }: Operation
     warnings: issues,
     guard,
     replay,
+    shadow,
     workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
   };
 }
@@ -52,5 +54,6 @@ export const appliedSchema: JsonSchema = objectOf('Applied', {
   warnings: listOf(issueSchema),
   guard: orNull(guardSchema),
   replay: orNull(replaySchema),
+  shadow: orNull(shadowSchema),
   workers: objectOf('AppliedWorkers', { prepared: whole, committed: whole }),
 });

@@ -9,6 +9,7 @@ import { inQuery, queryDuration, queryFlag, queryNumber, queryText } from './par
 import { configProblems, type ProblemSlug } from './problem.ts';
 import { replayOf, replayParameters } from './replay.ts';
 import { jsonResponse, objectOf, whole } from './schemas.ts';
+import { shadowOf, shadowParameters } from './shadow.ts';
 
 /** Longest wait for earlier changes, in seconds. */
 const DEFAULT_WAIT = 30;
@@ -51,6 +52,7 @@ export const changeParameters: readonly Parameter[] = [
     default: defaultThresholds.minimumCalls,
   }),
   ...replayParameters,
+  ...shadowParameters,
   contractsParameter,
   {
     name: 'Prefer',
@@ -64,7 +66,7 @@ export const changeParameters: readonly Parameter[] = [
 /** Responses of all operations that apply a configuration. */
 export const changeResponses: Operation['responses'] = {
   200: jsonResponse(
-    "The outcome of the change. With a guard, the Location header is the URL of the guard's report.",
+    'The outcome of the change. With a guard or a shadow run, the Location header is the URL of its report.',
     appliedSchema,
   ),
   202: jsonResponse(
@@ -80,6 +82,7 @@ export const changeProblems: readonly ProblemSlug[] = [
   'draining',
   'warmup',
   'replay',
+  'shadow-running',
   'timeout',
 ];
 
@@ -95,7 +98,8 @@ export async function applyChange(
 ): Promise<void> {
   const { gateway } = admin;
   const begun = Promise.withResolvers<number>();
-  const applied = gateway.apply({
+  const shadow = shadowOf(ctx, admin);
+  const change: Change = {
     ...wish,
     actor: callerOf(ctx)?.id ?? null,
     message: messageOf(ctx) ?? wish.message,
@@ -106,7 +110,8 @@ export async function applyChange(
     rehearse: inOrder(replayOf(ctx, gateway), contractsOf(ctx, admin)),
     provided: ({ id, hash }) => demandMatch(ctx, { revision: id, hash }),
     begun: begun.resolve,
-  });
+  };
+  const applied = shadow ? admin.operating.shadow.start(change, shadow) : gateway.apply(change);
   if (prefersAsync(ctx)) {
     const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);
     // A rejection is reported to clients by the attempt; without this handler it would be an unhandled rejection.
@@ -115,7 +120,8 @@ export async function applyChange(
     return;
   }
   const outcome = await applied;
-  if (gateway.attempts.get(outcome.attempt)?.guard) ctx.set('Location', attemptAt(outcome.attempt));
+  const { guard, shadow: run } = gateway.attempts.get(outcome.attempt) ?? {};
+  if (guard || run) ctx.set('Location', attemptAt(outcome.attempt));
   ctx.set('ETag', outcome.result === 'dry_run' ? currentEtag(gateway) : etagOf(outcome));
   ctx.body = appliedBody(outcome, gateway);
 }

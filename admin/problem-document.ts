@@ -30,6 +30,7 @@ const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   origin: 'Requests from this origin are not allowed',
   'writes-disabled': 'Changes are disabled',
   'reload-in-progress': 'Another change is being applied',
+  'shadow-running': 'Another shadow run is in progress',
   draining: 'The gateway is shutting down',
   'test-failed': 'The configuration does not have the state that the patch requires',
   'idempotency-key-reused': 'The Idempotency-Key was used for another request',

@@ -11,6 +11,7 @@ const statuses = {
   'method-not-allowed': 405,
   'reload-in-progress': 409,
   draining: 409,
+  'shadow-running': 409,
   'test-failed': 409,
   'file-is-template': 409,
   'file-changed': 409,

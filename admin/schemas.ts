@@ -127,23 +127,49 @@ export const guardSchema = objectOf('Guard', {
   rolledBackTo: orNull(whole),
 });
 
+const differenceSchema = objectOf('ReplayChange', {
+  endpoint: text,
+  cause: text,
+  at: text,
+  requests: whole,
+  settings: listOf(objectOf('ReplaySetting', { op: oneOf(['add', 'replace', 'remove']), pointer: text })),
+});
+
 /** Outcome of replaying recorded requests with a new configuration. */
 export const replaySchema = objectOf('Replay', {
-  strict: { type: 'boolean' },
+  strict: flag,
   requests: whole,
   incomplete: whole,
   unfaithful: whole,
-  changes: listOf(
-    objectOf('ReplayChange', {
-      endpoint: text,
-      cause: text,
-      at: text,
-      requests: whole,
-      settings: listOf(objectOf('ReplaySetting', { op: oneOf(['add', 'replace', 'remove']), pointer: text })),
-    }),
-  ),
+  changes: listOf(differenceSchema),
   accepted: whole,
   hidden: whole,
   durationMs: whole,
   failure: orNull(text),
+});
+
+/** State and result of a shadow run. */
+export const shadowSchema = objectOf('Shadow', {
+  state: oneOf(['running', 'finished', 'stopped', 'superseded', 'failed']),
+  attempt: whole,
+  revision: whole,
+  sample: { type: 'number' },
+  startedAt: text,
+  endsAt: text,
+  compared: whole,
+  different: whole,
+  unstable: whole,
+  refused: whole,
+  refusals: listOf(text),
+  skipped: objectOf('ShadowSkipped', {
+    busy: whole,
+    incomplete: whole,
+    unsuitable: whole,
+    budget: whole,
+    limited: whole,
+  }),
+  changes: listOf(differenceSchema),
+  hidden: whole,
+  cpuMs: whole,
+  reason: orNull(text),
 });

@@ -1,5 +1,7 @@
 export { rehearseContracts } from './cases/rehearsal/rehearse-contracts.ts';
 export { rehearseReplay } from './cases/rehearsal/rehearse-replay.ts';
+export type { ShadowSettings } from './cases/shadow/shadow-run.ts';
+export { ShadowRuns } from './cases/shadow/shadow-runs.ts';
 export {
   type ConfigDiff,
   canonicalData,

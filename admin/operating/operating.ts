@@ -1,4 +1,4 @@
-import { type Operations, systemTimers, type Timers } from '#kernel';
+import { type Operations, ShadowRuns, systemTimers, type Timers } from '#kernel';
 import { workersOf } from '../processes.ts';
 import { createDrain, type Drain } from './drain.ts';
 import { type EventStreams, openEventStreams } from './event-streams.ts';
@@ -15,6 +15,7 @@ export interface Operating {
   readonly drain: Drain;
   readonly eventStreams: EventStreams;
   readonly traffic: TrafficRecorders;
+  readonly shadow: ShadowRuns;
   /** Stops everything; event streams end gracefully. */
   close(): void;
 }
@@ -28,6 +29,7 @@ export function openOperating(gateway: Operations, timers: Timers = systemTimers
     logLevel: openLogLevelOverride(gateway, timers),
     drain: createDrain(gateway, timers),
     eventStreams: openEventStreams(gateway, timers),
+    shadow: new ShadowRuns(gateway, timers),
     traffic: openTrafficRecorders({ gateway, workers: () => workersOf({ gateway, operating: { loopLag } }) }, timers),
   };
   return {

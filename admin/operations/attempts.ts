@@ -14,6 +14,7 @@ import {
   orNull,
   problemSchema,
   replaySchema,
+  shadowSchema,
   text,
   whole,
 } from '../schemas.ts';
@@ -30,6 +31,7 @@ const attemptSchema = objectOf('Attempt', {
   problem: orNull(problemSchema),
   guard: orNull(guardSchema),
   replay: orNull(replaySchema),
+  shadow: orNull(shadowSchema),
 });
 
 export const listAttempts: Operation = {
@@ -64,7 +66,7 @@ export const readAttempt: Operation = {
 };
 
 function view(attempt: Attempt): object {
-  const { id, trigger, actor, at, result, revision, durationMs, phases, guard, replay } = attempt;
+  const { id, trigger, actor, at, result, revision, durationMs, phases, guard, replay, shadow } = attempt;
   return {
     id,
     trigger,
@@ -77,5 +79,6 @@ function view(attempt: Attempt): object {
     problem: attemptProblem(attempt),
     guard,
     replay,
+    shadow,
   };
 }

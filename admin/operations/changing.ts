@@ -5,6 +5,7 @@ import { getConfig, patchConfig, putConfig } from './config.ts';
 import { diffConfig } from './diff-config.ts';
 import { reload, rollback } from './reload.ts';
 import { diffRevisions, listRevisions, pinRevision, readRevision, unpinRevision } from './revisions.ts';
+import { readShadow, stopShadow } from './shadow.ts';
 
 /** Operations that change configurations and their history. */
 export const changing: readonly Operation[] = [
@@ -22,4 +23,6 @@ export const changing: readonly Operation[] = [
   unpinRevision,
   listAttempts,
   readAttempt,
+  readShadow,
+  stopShadow,
 ];

@@ -39,4 +39,11 @@ export interface Sandbox {
    * @throws CallError, which fails the call.
    */
   respond(request: SandboxRequest): SandboxResponse | null;
+  /**
+   * Runs a function that opens the connection of a request that is sent for real: what it opens synchronously is not
+   * refused. Absent if the network permits no single connections.
+   */
+  readonly dial?: <T>(open: () => T) => T;
+  /** Whether work between requests, such as agents, schedules and exports, is started. */
+  readonly background: boolean;
 }

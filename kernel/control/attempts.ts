@@ -2,6 +2,7 @@ import type { Phase } from '../runtime/build/phases.ts';
 import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 import type { ReplayReport } from './replay-report.ts';
+import type { ShadowReport } from './shadow-report.ts';
 
 /** The trigger of a configuration change. */
 export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume' | 'secret';
@@ -30,6 +31,8 @@ export interface Attempt {
   guard: GuardState | null;
   /** Outcome of the replay that the attempt requested; null without one, and if the configuration was already active. */
   replay: ReplayReport | null;
+  /** State of the shadow run that the attempt started; null without one. */
+  shadow: ShadowReport | null;
 }
 
 /** Input for a new attempt. */
@@ -65,6 +68,7 @@ export class Attempts {
       problem: null,
       guard: null,
       replay: null,
+      shadow: null,
     };
     this.#kept.push(attempt);
     if (this.#kept.length > this.#limit) this.#kept.shift();

@@ -2,6 +2,8 @@ import type { Phase } from '../runtime/build/phases.ts';
 import type { Attempt, Trigger } from './attempts.ts';
 import type { Applied } from './change.ts';
 import type { GuardState } from './guard.ts';
+import type { ReplayChange } from './replay-report.ts';
+import type { ShadowReport } from './shadow-report.ts';
 
 /** All events that the gateway emits: plain data, never changed after being emitted. */
 export interface EventData {
@@ -25,6 +27,10 @@ export interface EventData {
   'guard.undecided': GuardState;
   'guard.superseded': GuardState;
   'guard.failed': GuardState;
+  'shadow.started': ShadowReport;
+  /** A difference that the shadow run of an attempt has found for the first time. */
+  'shadow.difference': ReplayChange & { readonly attempt: number };
+  'shadow.finished': ShadowReport;
   'watch.error': { readonly message: string };
   /** An uncaught error in the gateway's own code; `place` is the label of the metric. */
   'internal.error': { readonly place: string; readonly message: string };
@@ -49,6 +55,9 @@ const known: Readonly<Record<EventType, true>> = {
   'guard.undecided': true,
   'guard.superseded': true,
   'guard.failed': true,
+  'shadow.started': true,
+  'shadow.difference': true,
+  'shadow.finished': true,
   'watch.error': true,
   'internal.error': true,
 };

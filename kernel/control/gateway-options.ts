@@ -1,4 +1,5 @@
 import type { Plugin } from '#contract';
+import type { SecretValues } from '../config/index.ts';
 import type { Overrides } from '../runtime/build/read-config.ts';
 import type { ConfigStore } from '../sources/mirror.ts';
 import type { EngineOptions } from './engine.ts';
@@ -18,6 +19,8 @@ export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineO
   readonly pluginFolder?: string;
   /** Program of the processes in which changes are rehearsed. Default: this package's command. */
   readonly program?: string;
+  /** Values of the first configuration's references to secrets: its stores are not called. Only in a sandbox. */
+  readonly secrets?: SecretValues;
   /** Starts with the last good configuration when the current one is rejected. Default: false. */
   readonly resumeLastGood?: boolean;
   /** Store that the configuration file is copied from. Default: the file is not a copy. */

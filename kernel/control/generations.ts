@@ -8,6 +8,7 @@ import type { Phases } from '../runtime/build/phases.ts';
 import type { ReadConfig } from '../runtime/build/read-config.ts';
 import type { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Sampling } from '../server/exchange/sample.ts';
 import {
   createServingContext,
   ServingCell,
@@ -225,6 +226,11 @@ export class Generations {
 
   get #shutdownWaitMs(): number {
     return this.#cell.current?.runtime.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
+  }
+
+  /** Samples requests of clients for a process that repeats them; null ends this. */
+  sample(sampling: Sampling | null): void {
+    this.#cell.sample(sampling);
   }
 
   /** Handles one request with the serving configuration. */

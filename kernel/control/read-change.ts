@@ -30,7 +30,7 @@ export async function readChange(
     secretFiles,
     pluginFolder: overrides.plugins,
     signal,
-    fetches: change.asServed ? 'unknown' : 'all',
+    fetches: sandbox && change.secrets ? 'none' : change.asServed ? 'unknown' : 'all',
     isStart: current === null && !sandbox,
     given: change.secrets ?? null,
     isTolerant: change.dryRun === true || sandbox?.network === false,

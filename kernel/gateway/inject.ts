@@ -1,16 +1,27 @@
-import { METHODS } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import { GatewayError } from '../contract/internal.ts';
 import type { Generations } from '../control/generations.ts';
 
+/** Changes the messages of a request without a socket before it is handled. */
+export type Complete = (message: IncomingMessage, response: ServerResponse) => void;
+
 /** Handles a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
-export async function injectInto(serve: Generations['serve'], request: InjectOptions | string): Promise<Response> {
+export async function injectInto(
+  serve: Generations['serve'],
+  request: InjectOptions | string,
+  complete: Complete = () => {},
+): Promise<Response> {
   demandRequest(request);
   // Loaded on first use, because a gateway that listens on a port never needs this library.
   const { inject } = await import('light-my-request');
+  const dispatch: Generations['serve'] = (message, response) => {
+    complete(message, response);
+    serve(message, response);
+  };
   return new Promise((resolve, reject) => {
     try {
-      inject(serve as DispatchFunc, request, (error, response) => (response ? resolve(response) : reject(error)));
+      inject(dispatch as DispatchFunc, request, (error, response) => (response ? resolve(response) : reject(error)));
     } catch (error) {
       // An exception comes from reading the options, because `serve` never throws.
       reject(refused(`inject(): ${(error as Error).message}`, error));

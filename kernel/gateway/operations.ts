@@ -1,3 +1,4 @@
+import type { InjectOptions, Response } from 'light-my-request';
 import type { AdminSettings, DataObject, ListenAddress, LogLevel } from '#contract';
 import type { Containment } from '../containment/containment.ts';
 import type { InternalErrors } from '../containment/internal-errors.ts';
@@ -16,6 +17,7 @@ import type { Examined, Reach } from '../runtime/build/build.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { ConfigStore } from '../sources/mirror.ts';
 import type { Gateway } from './gateway.ts';
+import type { Complete } from './inject.ts';
 import type { RehearsalSettings } from './own-program.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
@@ -62,6 +64,8 @@ export interface Operations extends Gateway {
   join(participant: Participant): () => void;
   /** Empties all caches with a name, in every process. @returns false if no component has a cache with that name. */
   emptyCache(name: string): boolean;
+  /** Handles a request like `Gateway.inject`. @param complete changes its messages before it is handled. */
+  inject(request: InjectOptions | string, complete?: Complete): Promise<Response>;
   /** The latest recorded requests as a HAR file; null if no component records traffic. */
   recordings(count: number): string | null;
   /** Faults of plugins from files, and the suspended ones, across all processes; may be slightly stale. */

@@ -1,6 +1,7 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { ListenOptions } from '../control/public-port.ts';
+import type { Sampling } from '../server/exchange/sample.ts';
 import { resourceUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
@@ -77,5 +78,9 @@ export class OwnProcess implements ServingProcesses {
 
   setClosing(closing: boolean): void {
     this.#generations.setClosing(closing);
+  }
+
+  sample(sampling: Sampling | null): void {
+    this.#generations.sample(sampling);
   }
 }

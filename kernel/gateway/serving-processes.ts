@@ -1,4 +1,5 @@
 import type { ListenOptions } from '../control/public-port.ts';
+import type { Sampling } from '../server/exchange/sample.ts';
 import type { Heartbeat } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 
@@ -19,4 +20,6 @@ export interface ServingProcesses
   /** Opens the port. @throws GatewayError LISTEN_FAILED, LISTENING. */
   listen(address: ListenOptions): Promise<{ host: string; port: number }>;
   setClosing(closing: boolean): void;
+  /** Samples requests of clients in every process, now and after restarts, in place of an earlier order; null ends this. */
+  sample(sampling: Sampling | null): void;
 }

@@ -34,7 +34,7 @@ import type { Mirrors } from '../runtime/kept/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
-import { injectInto } from './inject.ts';
+import { type Complete, injectInto } from './inject.ts';
 import { demandListenOptions } from './listen-options.ts';
 import { openWorkers } from './open-workers.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
@@ -124,7 +124,7 @@ export class RunningGateway implements Operations {
   }
 
   async start(): Promise<void> {
-    const { workers, resumeLastGood = false } = this.#options;
+    const { workers, resumeLastGood = false, secrets } = this.#options;
     if (workers) {
       const { events, log, containment, internalErrors, generations } = this;
       const parts = { events, log, containment, internalErrors, generations };
@@ -133,7 +133,7 @@ export class RunningGateway implements Operations {
       this.join(this.#pool);
     }
     try {
-      await this.apply({ trigger: 'start' });
+      await this.apply({ trigger: 'start', ...(secrets && { secrets }) });
     } catch (error) {
       if (!resumeLastGood || !(error instanceof ConfigErrors)) throw error;
       await this.#resume(error);
@@ -272,9 +272,9 @@ export class RunningGateway implements Operations {
     return address;
   }
 
-  async inject(request: InjectOptions | string): Promise<Response> {
+  async inject(request: InjectOptions | string, complete?: Complete): Promise<Response> {
     if (this.#closing) throw new GatewayError('GATEWAY_CLOSED', 'inject() was called after close()');
-    return injectInto(this.generations.serve, request);
+    return injectInto(this.generations.serve, request, complete);
   }
 
   close(): Promise<void> {

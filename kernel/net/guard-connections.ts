@@ -8,6 +8,8 @@ import { sharedPatch } from '../values/shared-patch.ts';
 export interface ConnectionGuard {
   /** True for running code whose connections are refused. */
   isActive(): boolean;
+  /** True for running code that can look up services although its connections are refused. Default: false. */
+  permitsLookups?(): boolean;
   /** The error of a refused connection. @param address destination, for example `10.0.0.1:6379` or `/run/server.sock`. */
   refuse(address: string): Error;
 }
@@ -16,6 +18,8 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 type Patched = Record<string, Method>;
 
 let guard: ConnectionGuard | null = null;
+/** True while `unguarded` runs. */
+let isOpen = false;
 const patched = sharedPatch(patch);
 
 /** True if connections of the running code are refused. */
@@ -33,9 +37,20 @@ export function guardConnections(installed: ConnectionGuard): () => void {
   return patched();
 }
 
+/** Runs a function whose connections are permitted: those that it opens before it returns. */
+export function unguarded<T>(open: () => T): T {
+  const before = isOpen;
+  isOpen = true;
+  try {
+    return open();
+  } finally {
+    isOpen = before;
+  }
+}
+
 /** Returns the refusal of a destination; null if the connection is permitted. */
 function refusal(address: () => string): Error | null {
-  return guard?.isActive() ? guard.refuse(address()) : null;
+  return !isOpen && guard?.isActive() ? guard.refuse(address()) : null;
 }
 
 function patch(): () => void {
@@ -71,7 +86,7 @@ function patch(): () => void {
 
 function refusingLookups(original: Method): Method {
   return function look(this: unknown, ...args) {
-    const error = refusal(() => `the name server, for ${args[0]}`);
+    const error = guard?.permitsLookups?.() ? null : refusal(() => `the name server, for ${args[0]}`);
     return error ? Promise.reject(error) : original.apply(this, args);
   };
 }

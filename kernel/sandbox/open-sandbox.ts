@@ -3,8 +3,10 @@ import type { Catalogue, LogLevel, LogSink, LogSinks, Services } from '#contract
 import { silentSinks } from '../contract/internal.ts';
 import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Source } from '../control/snapshot.ts';
+import type { Complete } from '../gateway/inject.ts';
 import type { Operations } from '../gateway/operations.ts';
 import { startGateway } from '../gateway/start-gateway.ts';
+import { unguarded } from '../net/guard-connections.ts';
 import { freeze } from './freeze.ts';
 import { refuseConnections } from './refuse-connections.ts';
 import { SandboxClock } from './sandbox-clock.ts';
@@ -14,9 +16,12 @@ import { currentSession, type Session, within } from './session.ts';
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** Settings of a sandbox. */
-export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFolder' | 'plugins'> {
-  /** Sends requests that no session answers to their servers, and permits connections. Default: false. */
-  readonly network?: boolean;
+export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFolder' | 'plugins' | 'secrets'> {
+  /**
+   * Sends requests that no session answers to their servers, and permits connections. `http` permits only connections
+   * of these requests, and starts no work between requests. Default: false.
+   */
+  readonly network?: boolean | 'http';
   /** Stops the clock, and gives sessions their frozen time and random values. Default: false. */
   readonly isFrozen?: boolean;
 }
@@ -25,8 +30,8 @@ export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFo
 export interface OpenSandbox {
   readonly gateway: Operations;
   readonly clock: SandboxClock;
-  /** Handles a request in a session. */
-  inject(session: Session, request: InjectOptions): Promise<Response>;
+  /** Handles a request in a session. @param complete changes its messages before it is handled. */
+  inject(session: Session, request: InjectOptions, complete?: Complete): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -44,7 +49,7 @@ export async function openSandbox(
 ): Promise<OpenSandbox> {
   const { network = false, isFrozen = false, ...rest } = options;
   const clock = new SandboxClock(isFrozen);
-  const permit = network ? () => {} : refuseConnections();
+  const permit = network === true ? () => {} : refuseConnections();
   const thaw = isFrozen ? freeze() : () => {};
   const end = () => {
     permit();
@@ -53,7 +58,9 @@ export async function openSandbox(
   const services: Partial<Services> = {
     clock,
     sandbox: {
-      network,
+      network: network !== false,
+      ...(network === 'http' && { dial: unguarded }),
+      background: network !== 'http',
       bodyLimitBytes: BODY_LIMIT_BYTES,
       respond: (request) => (currentSession() ?? own).respond(request),
     },
@@ -69,7 +76,7 @@ export async function openSandbox(
   return {
     gateway,
     clock,
-    inject: (session, request) => within(session, () => gateway.inject(request)),
+    inject: (session, request, complete) => within(session, () => gateway.inject(request, complete)),
     async close() {
       try {
         await within(own, () => gateway.close());

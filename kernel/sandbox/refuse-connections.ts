@@ -10,6 +10,7 @@ export class SandboxError extends Error {
 /** Refuses the connections of code that runs in a session, and names the component. */
 const guard: ConnectionGuard = {
   isActive: () => currentSession() !== undefined,
+  permitsLookups: () => currentSession()?.looksUp === true,
   refuse(address) {
     const owner = currentFaultOwner();
     const name = owner ? `${owner.place} of ${owner.describe()}` : 'a component';

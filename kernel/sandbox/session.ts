@@ -17,6 +17,8 @@ export interface RefusedConnection {
 export interface Session {
   /** Time and random values of its code. Default: those of the system. */
   readonly frozen?: Frozen | undefined;
+  /** Whether lookups of services reach the name server. Default: false. */
+  readonly looksUp?: boolean;
   /** Responds in place of the server. Null sends the request for real. */
   respond(request: SandboxRequest): SandboxResponse | null;
   /** Called for each refused connection. */

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { LogLevel } from '#contract';
 import type { InternalErrorCounts } from '../containment/internal-errors.ts';
 import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
@@ -62,6 +63,16 @@ export interface WorkerSettings {
   readonly plugins: string | null;
   /** Descriptor for reporting the plugin that blocks the worker's event loop; null for none. */
   readonly reports?: number | null;
+}
+
+/** Orders to a worker without a response. */
+export interface Orders {
+  /** Whether connections are closed after their responses. */
+  readonly closing: boolean;
+  /** Lowest level that the worker logs, until its next configuration. */
+  readonly level: LogLevel;
+  /** Fraction of the safe requests to sample; null ends sampling. */
+  readonly sample: number | null;
 }
 
 /** A request to the process that owns the shared values. */

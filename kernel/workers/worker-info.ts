@@ -1,5 +1,7 @@
 import type { GenerationInfo } from '../control/generations.ts';
-import type { ResourceUse } from './messages.ts';
+import type { Compiled } from '../pipeline/compile/compile.ts';
+import { endpointId } from '../runtime/prints/endpoint-prints.ts';
+import type { Heartbeat, ResourceUse } from './messages.ts';
 import type { WorkerSlot, WorkerState } from './worker-slot.ts';
 
 /** A worker as shown by the admin API. */
@@ -55,6 +57,27 @@ export function streamsBy(slots: readonly WorkerSlot[]): ReadonlyMap<string, num
   const all = slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
   const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
   return new Map([...endpoints].map(([endpoint, results]) => [endpoint, sum(results.map(([, streams]) => streams))]));
+}
+
+/** Adds the traffic of a worker, by endpoint, to that of all. */
+export function mergeTraffic(published: Compiled['published'], traffic: Heartbeat['traffic']): void {
+  const deltas = new Map(traffic);
+  for (const { endpoint, traffic: served } of published) {
+    const delta = deltas.get(endpointId(endpoint));
+    if (delta) served.merge(delta);
+  }
+}
+
+/** Log line for a worker that has ended, or could not be started. @param pauseMs delay before the next start. */
+export function exitLine({ id, pid }: WorkerSlot, reason: string, pauseMs: number): string {
+  return pid === null
+    ? `worker ${id} ${reason}; retrying in ${pauseMs} ms`
+    : `worker ${id} (pid ${pid}) exited: ${reason}; restarting in ${pauseMs} ms`;
+}
+
+/** Total of a count in the last heartbeats. */
+export function totalOf(slots: readonly WorkerSlot[], count: 'aborted' | 'headerFaults' | 'leaked'): number {
+  return sum(slots.map(({ heartbeat }) => heartbeat?.[count] ?? 0));
 }
 
 export function sum(numbers: readonly number[]): number {

@@ -11,7 +11,7 @@ import { reloadSettings } from '../control/reload-settings.ts';
 import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
 import { freeListenAddress } from '../runtime/kept/unix-socket.ts';
-import { endpointId } from '../runtime/prints/endpoint-prints.ts';
+import type { SampleBatch, Sampling } from '../server/exchange/sample.ts';
 import { untilAborted } from '../values/until-aborted.ts';
 import { Handovers } from './handovers.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
@@ -25,7 +25,16 @@ import type {
 } from './messages.ts';
 import { setUpWorkers } from './reports.ts';
 import { Succession } from './succession.ts';
-import { describeWorker, heldBy, streamsBy, sum, type WorkerInfo } from './worker-info.ts';
+import {
+  describeWorker,
+  exitLine,
+  heldBy,
+  mergeTraffic,
+  streamsBy,
+  sum,
+  totalOf,
+  type WorkerInfo,
+} from './worker-info.ts';
 import { type SlotOwner, WorkerSlot } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
@@ -67,6 +76,7 @@ export class WorkerPool implements Participant, SlotOwner {
   #listens = false;
   target: ListenTarget = { known: null };
   #closing = false;
+  #sampling: Sampling | null = null;
 
   constructor(options: WorkerPoolOptions) {
     const { count, program, args, settings, generations, mirrors } = options;
@@ -137,19 +147,15 @@ export class WorkerPool implements Participant, SlotOwner {
 
   // Totals of all workers since the gateway started, including workers that have exited.
   get aborted(): number {
-    return this.#total('aborted');
+    return totalOf(this.#slots, 'aborted');
   }
 
   get headerFaults(): number {
-    return this.#total('headerFaults');
+    return totalOf(this.#slots, 'headerFaults');
   }
 
   get leaked(): number {
-    return this.#total('leaked');
-  }
-
-  #total(count: 'aborted' | 'headerFaults' | 'leaked'): number {
-    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.[count] ?? 0));
+    return totalOf(this.#slots, 'leaked');
   }
 
   /** Active streams of all workers, by endpoint. May be slightly stale. */
@@ -207,7 +213,16 @@ export class WorkerPool implements Participant, SlotOwner {
 
   setClosing(closing: boolean): void {
     this.#closing = closing;
-    for (const slot of this.#all) slot.setClosing(closing);
+    for (const slot of this.#all) slot.tell('closing', closing);
+  }
+
+  sample(sampling: Sampling | null): void {
+    this.#sampling = sampling;
+    for (const slot of this.#all) slot.tell('sample', sampling?.rate ?? null);
+  }
+
+  async onSample(batch: SampleBatch): Promise<void> {
+    await this.#sampling?.receive(batch);
   }
 
   /** Applies the denied addresses of this process to every worker; resolves when all have them. */
@@ -217,7 +232,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** Sets the lowest level that workers log, until their next configuration. */
   setLogLevel(level: LogLevel): void {
-    for (const slot of this.#all) slot.setLogLevel(level);
+    for (const slot of this.#all) slot.tell('level', level);
   }
 
   onMirror({ id, change }: MirrorMessage): void {
@@ -245,13 +260,7 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#containment.merge(faults);
     this.#internalErrors.merge(internalErrors);
     this.#releaseRuntimes();
-    if (traffic.length === 0) return;
-    const { published } = this.#generations.current.runtime.compiled;
-    const deltas = new Map(traffic);
-    for (const { endpoint, traffic: served } of published) {
-      const delta = deltas.get(endpointId(endpoint));
-      if (delta) served.merge(delta);
-    }
+    if (traffic.length > 0) mergeTraffic(this.#generations.current.runtime.compiled.published, traffic);
   }
 
   onEvent({ id }: WorkerSlot, { type, data }: WorkerEvent): void {
@@ -272,7 +281,8 @@ export class WorkerPool implements Participant, SlotOwner {
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is running again`);
     // If the gateway is draining, a replacement worker must also close its connections.
-    slot.setClosing(this.#closing);
+    slot.tell('closing', this.#closing);
+    if (this.#sampling) slot.tell('sample', this.#sampling.rate);
     this.#events.emit('worker.up', { worker: id, pid });
   }
 
@@ -282,11 +292,7 @@ export class WorkerPool implements Participant, SlotOwner {
     // The worker could not send its last report itself, so its faults are counted here.
     if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
     this.#fallen.add(slot);
-    this.log.warning(
-      pid === null
-        ? `worker ${id} ${reason}; retrying in ${pauseMs} ms`
-        : `worker ${id} (pid ${pid}) exited: ${reason}; restarting in ${pauseMs} ms`,
-    );
+    this.log.warning(exitLine(slot, reason, pauseMs));
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();
   }

@@ -1,12 +1,21 @@
 import cluster, { type Worker } from 'node:cluster';
-import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract';
+import { type ListenAddress, type Log, timerMs } from '#contract';
 import type { Held } from '../containment/watchdog.ts';
 import { connectionOwner, GatewayError, runOwned } from '../contract/internal.ts';
 import type { ListenTarget } from '../control/public-port.ts';
 import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
+import type { SampleBatch } from '../server/exchange/sample.ts';
 import { Channel } from './channel.ts';
-import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
+import type {
+  Committed,
+  Heartbeat,
+  MirrorMessage,
+  Orders,
+  PrepareOrder,
+  SharedQuestion,
+  WorkerEvent,
+} from './messages.ts';
 import { readReports } from './reports.ts';
 import { Silence } from './silence.ts';
 import { askToPrepare } from './text-change.ts';
@@ -30,6 +39,8 @@ export interface SlotOwner {
   onEvent(slot: WorkerSlot, event: WorkerEvent): void;
   /** Called after an internal error of the worker, which continues to serve until a new worker has replaced it. */
   onFaulty(slot: WorkerSlot): void;
+  /** Resolves when the sample is no longer needed. */
+  onSample(batch: SampleBatch): Promise<unknown>;
   onUp(slot: WorkerSlot): void;
   /**
    * @param held the plugin that blocked its event loop; null for none.
@@ -128,6 +139,7 @@ export class WorkerSlot {
       },
       event: (event: WorkerEvent) => this.#owner.onEvent(this, event),
       faulty: () => this.#owner.onFaulty(this),
+      sampled: (batch: SampleBatch) => this.#owner.onSample(batch),
     });
     this.#channel = channel;
     // An error of the channel is followed by `exit`; for a process that could not be started, it is the only event.
@@ -258,14 +270,9 @@ export class WorkerSlot {
     return (await counted?.catch(() => calls + streams)) ?? 0;
   }
 
-  /** Makes the worker close connections after their responses, or stop doing so. */
-  setClosing(closing: boolean): void {
-    this.#channel?.notify('closing', closing);
-  }
-
-  /** Sets the lowest level the worker logs, until its next configuration. */
-  setLogLevel(level: LogLevel): void {
-    this.#channel?.notify('level', level);
+  /** Sends an order to the worker that has no response. */
+  tell<Name extends keyof Orders>(name: Name, order: Orders[Name]): void {
+    this.#channel?.notify(name, order);
   }
 
   /**

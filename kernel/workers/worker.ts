@@ -12,6 +12,7 @@ import { readConfig } from '../runtime/build/read-config.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
 import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { ReadFiles } from '../runtime/prints/read-files.ts';
+import type { Sampling } from '../server/exchange/sample.ts';
 import { Channel, type Line } from './channel.ts';
 import {
   type ChangeOrder,
@@ -90,6 +91,7 @@ export class Worker {
       inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       deny: (all: readonly ListenAddress[]) => this.#engine.denied.replace(all),
+      sample: (rate: number | null) => this.#engine.generations.sample(rate === null ? null : this.#sampling(rate)),
       level: (level: LogLevel) => {
         this.#engine.log.level = level;
       },
@@ -166,6 +168,10 @@ export class Worker {
 
   #askShared(question: SharedQuestion): Promise<Question> {
     return this.#channel.ask('shared', question) as Promise<Question>;
+  }
+
+  #sampling(rate: number): Sampling {
+    return { rate, receive: (batch) => this.#channel.ask('sampled', batch) };
   }
 
   #beat(): void {

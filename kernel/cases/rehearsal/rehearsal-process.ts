@@ -7,6 +7,7 @@ import { type ContractsOutcome, checkTraffic } from '../contracts/check-traffic.
 import { parseHar } from '../har.ts';
 import { type ReplayOptions, type ReplayResult, replay } from '../replay/replay.ts';
 import { trafficOf } from '../replay/traffic.ts';
+import { shadowTasks } from '../shadow/shadow-tasks.ts';
 
 /** A configuration as sent to another process. */
 export interface SentConfiguration {
@@ -53,7 +54,7 @@ export async function runRehearsals(catalogue: Catalogue): Promise<number> {
   // Processes that serve requests take precedence.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const ended = once(process, 'disconnect');
-  new Channel(process, { ...rehearsalsOf(catalogue) });
+  new Channel(process, { ...rehearsalsOf(catalogue), ...shadowTasks(catalogue) });
   await ended;
   return 0;
 }

@@ -1,13 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { connectionOwner, GatewayError, runOwned } from '../../contract/internal.ts';
+import { GatewayError } from '../../contract/internal.ts';
 import type { Next } from '../../control/participant.ts';
 import type { Snapshot } from '../../control/snapshot.ts';
 import type { Operations } from '../../gateway/operations.ts';
-import { Channel } from '../../workers/channel.ts';
+import { startRehearsalChild } from './rehearsal-child.ts';
 import type { RehearsalOrder, Rehearsals, SentConfiguration } from './rehearsal-process.ts';
-
-/** Maximum size of the JavaScript objects in the process of a rehearsal, in MiB. */
-const MAX_HEAP_MIB = 512;
 
 /** Time limit of a rehearsal, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -39,46 +35,23 @@ export async function rehearseAside<Task extends keyof Rehearsals>(
   const har = gateway.recordings(count);
   if (har === null) throw new Error('the active configuration does not record requests');
   const order = { har, next: sent(snapshot), baseline: sent(gateway.serving.snapshot), pluginFolder, ...input };
-  let child: ChildProcess | null = null;
-  const kill = (): void => void child?.kill('SIGKILL');
+  const child = startRehearsalChild(program, 'replay', 'a process that replays requests');
+  signal.addEventListener('abort', child.kill);
   try {
-    return await runOwned(connectionOwner('replay', 'a process that replays requests', kill), () => {
-      child = fork(program, ['rehearse'], {
-        execArgv: [`--max-old-space-size=${MAX_HEAP_MIB}`],
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      });
-      return ask(child, { task, order }, signal, kill);
-    });
-  } finally {
-    kill();
-    signal.removeEventListener('abort', kill);
-  }
-}
-
-function sent({ text, format }: Snapshot): SentConfiguration {
-  return { text, format };
-}
-
-async function ask(
-  child: ChildProcess,
-  { task, order }: { readonly task: string; readonly order: object },
-  signal: AbortSignal,
-  kill: () => void,
-): Promise<never> {
-  const channel = new Channel(child, {});
-  const end = () => channel.close();
-  child.once('exit', end);
-  // A process that cannot be started has no exit.
-  child.once('error', end);
-  signal.addEventListener('abort', kill);
-  try {
-    return (await channel.ask(task, order, TIMEOUT_MS)) as never;
+    return (await child.channel.ask(task, order, TIMEOUT_MS)) as never;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof GatewayError && error.code === 'CHANNEL_TIMEOUT') {
       throw new Error(`not finished within ${TIMEOUT_MS / 1000} s`, { cause: error });
     }
     throw error;
+  } finally {
+    child.kill();
+    signal.removeEventListener('abort', child.kill);
   }
+}
+
+/** A configuration as another process opens it. */
+export function sent({ text, format }: Snapshot): SentConfiguration {
+  return { text, format };
 }

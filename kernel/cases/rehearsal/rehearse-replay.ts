@@ -62,7 +62,8 @@ async function reportOf(
 
 const nothing = { requests: 0, incomplete: 0, unfaithful: 0, changes: [], hidden: 0 };
 
-function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChange): ReplayChange {
+/** A difference as it is reported: values may be data of clients. */
+export function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChange): ReplayChange {
   const changed = settings.map(({ op, pointer }) => ({ op, pointer }));
   return { endpoint, cause, at: at.slice(0, MAX_NAME), requests, settings: changed };
 }

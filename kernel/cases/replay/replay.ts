@@ -123,11 +123,16 @@ export async function replay(
 /** A type without `readonly` members. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Adds the differences of a request to their groups. @returns the number of differences for which there are too many groups. */
+/**
+ * Adds the differences of a request to their groups.
+ * @param maxGroups groups above this number are not created. @returns the number of differences for which there are too
+ * many groups.
+ */
 export function addChanges(
   groups: Map<string, Mutable<GroupedChange>>,
   { endpoint, request }: Pick<RecordedRequest, 'endpoint' | 'request'>,
   changes: readonly Change[],
+  maxGroups = MAX_GROUPS,
 ): number {
   const keys = new Set<string>();
   let hidden = 0;
@@ -137,7 +142,7 @@ export function addChanges(
     if (known && !keys.has(key)) known.requests++;
     keys.add(key);
     if (known) continue;
-    if (groups.size >= MAX_GROUPS) hidden++;
+    if (groups.size >= maxGroups) hidden++;
     else {
       const example = `${request.method} ${request.path}`;
       groups.set(key, { endpoint, cause, at, requests: 1, shown, example, key, settings: [] });

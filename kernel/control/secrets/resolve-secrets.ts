@@ -36,9 +36,9 @@ export interface Resolving {
   readonly serving: HeldSecrets | null;
   /**
    * `all` fetches every secret, except those with a lease that can be reused; `unknown` only those that the serving
-   * configuration does not have.
+   * configuration does not have; `none` uses the given values only.
    */
-  readonly fetches: 'all' | 'unknown';
+  readonly fetches: 'all' | 'unknown' | 'none';
   /** True at startup: failed fetches are retried for as long as the stores allow. */
   readonly isStart: boolean;
   /** Values to use instead of those in the stores. */
@@ -82,7 +82,7 @@ async function hold(
   stores: OpenStores,
   resolving: Resolving,
 ): Promise<HeldSecrets> {
-  const { serving, given, isTolerant, timers } = resolving;
+  const { serving, given, isTolerant, timers, fetches } = resolving;
   const known = new Map<string, KnownSecret>();
   const wanted = new Map<string, Wanted>();
   for (const { scheme, name } of references) {
@@ -91,7 +91,7 @@ async function hold(
     const before = serving?.known.get(id);
     const isOwn = before !== undefined && before.identity === open.identity;
     if (isOwn) known.set(id, before);
-    if (!isOwn || mustFetch(before, resolving)) wanted.set(id, { id, name, open });
+    if (fetches !== 'none' && (!isOwn || mustFetch(before, resolving))) wanted.set(id, { id, name, open });
   }
   const { isStart, signal, log } = resolving;
   const fetched = await fetchAll([...wanted.values()], isStart, signal, log);

@@ -180,6 +180,7 @@ export class ScopedBuild implements Build {
 
   start(run: Run, where: 'owner' | 'each', holdsPort = false): void {
     const { role } = this;
+    if (this.services.sandbox?.background === false) return;
     if (role === 'alone' || (role === 'owner') === (where === 'owner')) {
       this.holding.registers.starts.push({ run: boundToOwner(run), holdsPort });
     }

@@ -26,6 +26,8 @@ import type { Router } from '../routing/router.ts';
 import { compileHeads, type ExchangeContext, type ExchangeMessage, exchangeKey } from './context.ts';
 import { Exchange } from './exchange.ts';
 import { KoaApp } from './koa-app.ts';
+import type { Sampling } from './sample.ts';
+import { Sampler } from './sampler.ts';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -185,17 +187,27 @@ export class ServingCell {
   current: ServingContext | null = null;
   /** Number of requests so far. */
   requests = 0;
+  /** Copies requests for a process that repeats them; null unless one does. */
+  #sampler: Sampler | null = null;
+
+  /** Begins to sample requests in place of an earlier order; null ends sampling. */
+  sample(sampling: Sampling | null): void {
+    this.#sampler?.close();
+    this.#sampler = sampling && new Sampler(sampling);
+  }
 
   /** Handles one request with the current context. */
   readonly serve: Serve = (message, response) => {
     this.requests++;
     dropNamed(message);
+    if (this.#sampler !== null) this.#sampler.see(message, response, this.current!.runtime.id);
     this.current!.serve(message, response);
   };
 
   /** Handles one HTTP/2 request with the current context. */
   readonly serveHttp2: Serve = (message, response) => {
     this.requests++;
+    if (this.#sampler !== null) this.#sampler.see(message, response, this.current!.runtime.id);
     this.current!.serveHttp2(message, response);
   };
 }

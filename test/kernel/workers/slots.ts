@@ -47,6 +47,7 @@ export class SlotHarness {
       listens: false,
       target: { known: null },
       denied: [{ address: '127.0.0.1', port: 1 }],
+      onSample: async () => null,
       useShared: ({ question }) => `answer to ${question}`,
       mirrorSnapshot: (id) => `all of ${id}`,
       onMirror: report('mirror'),

@@ -137,8 +137,8 @@ describe('a worker slot (which holds one worker process) during a change', () =>
     deepEqual(await harness.slot.listen({ known: null }), { host: '::', port: 9 });
     equal(await harness.slot.countInFlight(), 4);
     await harness.slot.deny([]);
-    harness.slot.setClosing(true);
-    harness.slot.setLogLevel('DEBUG');
+    harness.slot.tell('closing', true);
+    harness.slot.tell('level', 'DEBUG');
     harness.slot.mirror({ id: 'a', change: 1 });
     await arrival();
     deepEqual(harness.last.orders.slice(1), [
@@ -152,8 +152,8 @@ describe('a worker slot (which holds one worker process) during a change', () =>
   });
 
   it('forwards nothing without a worker', async () => {
-    harness.slot.setClosing(true);
-    harness.slot.setLogLevel('DEBUG');
+    harness.slot.tell('closing', true);
+    harness.slot.tell('level', 'DEBUG');
     harness.slot.mirror({ id: 'a', change: 1 });
     await harness.slot.deny([]);
     equal(await harness.slot.countInFlight(), 0);

@@ -1,6 +1,6 @@
 import type { ConnectionTimes, DeniedAddresses, Sandbox } from '#contract';
 import type { TlsClient } from '../../../clients/tls/client-tls.ts';
-import { connector, type DialSettings, type FreshMark } from './connector.ts';
+import { type Connect, connector, type DialSettings, type FreshMark } from './connector.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { ProxiedPool } from './proxied-pool.ts';
@@ -70,24 +70,31 @@ export class OriginPool implements FreshMark {
   }
 
   #direct(settings: TransportSettings, client: string | undefined): Dispatching {
-    const { dial, denied, tls, idleMs, keepAlive, own, http2, proxyProtocol } = settings;
+    const { dial, denied, tls, idleMs, keepAlive, own, http2, proxyProtocol, sandbox } = settings;
     const { address } = this;
     const preamble = client === undefined ? null : proxyHeader(proxyProtocol!, client);
     const http1 = new Http1Pool({
       address,
-      connect: connector(address, dial, denied, tls, this, false, preamble),
+      connect: permitted(connector(address, dial, denied, tls, this, false, preamble), sandbox),
       idleMs,
       keepAlive,
       maxConnections: own === undefined ? Number.POSITIVE_INFINITY : 1,
     });
     if (!http2) return http1;
-    return new Http2Pool(address, connector(address, dial, denied, tls, this, true), this, http1, idleMs);
+    const negotiating = permitted(connector(address, dial, denied, tls, this, true), sandbox);
+    return new Http2Pool(address, negotiating, this, http1, idleMs);
   }
 
   #proxied(proxy: string, { dial, idleMs, keepAlive, tls, denied }: TransportSettings): Dispatching {
     const { address } = this;
     return new ProxiedPool({ address, proxy, connectMs: dial.timeoutMs, idleMs, keepAlive, tls: tls(), denied });
   }
+}
+
+/** Opens connections that a sandbox permits for requests only. */
+function permitted(connect: Connect, sandbox: Sandbox | null): Connect {
+  const dial = sandbox?.dial;
+  return dial ? (...given) => dial(() => connect(...given)) : connect;
 }
 
 export function poolKey(address: string, client: string | undefined): string {
