@@ -84,7 +84,7 @@ export class MockedServers implements Session {
   }
 
   refused({ owner, address }: { readonly owner: string; readonly address: string }): void {
-    if (this.refusals.size < MAX_LINES) this.refusals.add(`${owner}, to ${address}`);
+    if (this.refusals.size < MAX_LINES) this.refusals.add(address === '' ? owner : `${owner}, to ${address}`);
   }
 
   logged(line: string, level: string): void {

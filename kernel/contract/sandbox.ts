@@ -44,6 +44,8 @@ export interface Sandbox {
    * refused. Absent if the network permits no single connections.
    */
   readonly dial?: <T>(open: () => T) => T;
+  /** Reports that the running request lacks a connection that the sandbox does not open. */
+  refused(owner: string): void;
   /** Whether work between requests, such as agents, schedules and exports, is started. */
   readonly background: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
+import type { Catalogue, Events, ListenAddress, LogSinks, Role, Services } from '#contract';
 import { maskStored } from '../config/index.ts';
 import { Containment } from '../containment/containment.ts';
 import { InternalErrors } from '../containment/internal-errors.ts';
@@ -40,6 +40,8 @@ export interface EngineOptions {
   readonly sinks?: LogSinks | undefined;
   /** Replaces services of the kernel, such as the clock. */
   readonly services?: Partial<Services> | undefined;
+  /** Addresses that no connection may reach, from the start. Default: none. */
+  readonly denied?: readonly ListenAddress[] | undefined;
   /** Receives the events of components. */
   readonly events: Events;
   /** Role of the process. Default: the process both decides on changes and serves. */
@@ -59,6 +61,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const defaultLogging = { level: debug ? 'DEBUG' : 'INFO', silent: options.log === false } as const;
   const log = createLog(joinLogging([], sinks, defaultLogging).application, maskStored);
   const denied = new DeniedAddresses();
+  denied.replace(options.denied ?? []);
   const readiness = { isDraining: false };
   const registry = new Registry(catalogue, {
     clock: { now: () => performance.now() },

@@ -112,7 +112,7 @@ export class RunningGateway implements Operations {
     void joinSuspensions({ containment, mirrors });
     this.#denied = denied;
     this.#options = options;
-    this.rehearsals = rehearsalsOf(options);
+    this.rehearsals = rehearsalsOf(options, denied);
     this.store = options.store ?? null;
     const overrides = overridesOf(options);
     const isSecret: IsSecret = (...place) => this.components.isSecret(...place);

@@ -1,5 +1,5 @@
 import type { InjectOptions, Response } from 'light-my-request';
-import type { Catalogue, LogLevel, LogSink, LogSinks, Services } from '#contract';
+import type { Catalogue, ListenAddress, LogLevel, LogSink, LogSinks, Services } from '#contract';
 import { silentSinks } from '../contract/internal.ts';
 import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Source } from '../control/snapshot.ts';
@@ -22,6 +22,8 @@ export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFo
    * of these requests, and starts no work between requests. Default: false.
    */
   readonly network?: boolean | 'http';
+  /** Addresses that requests never reach. Default: none. */
+  readonly denied?: readonly ListenAddress[];
   /** Stops the clock, and gives sessions their frozen time and random values. Default: false. */
   readonly isFrozen?: boolean;
 }
@@ -47,7 +49,7 @@ export async function openSandbox(
   own: Session,
   options: SandboxOptions = {},
 ): Promise<OpenSandbox> {
-  const { network = false, isFrozen = false, ...rest } = options;
+  const { network = false, isFrozen = false, denied = [], ...rest } = options;
   const clock = new SandboxClock(isFrozen);
   const permit = network === true ? () => {} : refuseConnections();
   const thaw = isFrozen ? freeze() : () => {};
@@ -60,12 +62,13 @@ export async function openSandbox(
     sandbox: {
       network: network !== false,
       ...(network === 'http' && { dial: unguarded }),
+      refused: (owner) => (currentSession() ?? own).refused({ owner, address: '' }),
       background: network !== 'http',
       bodyLimitBytes: BODY_LIMIT_BYTES,
       respond: (request) => (currentSession() ?? own).respond(request),
     },
   };
-  const started = { ...rest, services, sinks: sinksOf(own), log: true };
+  const started = { ...rest, services, sinks: sinksOf(own), log: true, denied };
   const gateway = await within(own, () => startGateway(catalogue, source, started)).catch((error: unknown) => {
     end();
     throw error;

@@ -6,7 +6,7 @@ import type { Frozen } from '../values/frozen.ts';
 export interface RefusedConnection {
   /** Component or kind of connection, for example `redis connection of cache:6379`. */
   readonly owner: string;
-  /** Destination, for example `10.0.0.1:6379` or `/run/server.sock`. */
+  /** Destination, for example `10.0.0.1:6379` or `/run/server.sock`; empty for a connection that was not attempted. */
   readonly address: string;
 }
 

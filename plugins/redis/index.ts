@@ -69,9 +69,11 @@ function keepConnection(site: Site<RedisConfig>, settings: RedisSettings, at: st
       kind === 'server' ? `${at}/address` : `${at}/addresses/${index}`,
     );
   }
+  const sandbox = site.use('sandbox');
+  const onMissing = () => sandbox?.refused(`redis connection of ${settings.name}`);
   const connection = site.keep(
     JSON.stringify([said, fingerprint]),
-    () => new Connection(settings, site.log),
+    () => new Connection(settings, site.log, onMissing),
     (kept) => kept.close(),
   );
   site.start(() => connection.open(site.log), { in: 'each' });

@@ -1,4 +1,4 @@
-import type { Catalogue } from '#contract';
+import type { Catalogue, ListenAddress } from '#contract';
 import type { ShadowFindings } from '../../control/shadow-report.ts';
 import { ConfigText } from '../../control/snapshot.ts';
 import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
@@ -24,6 +24,8 @@ export interface ShadowOrder {
   readonly next: ShadowConfiguration;
   readonly baseline: ShadowConfiguration;
   readonly pluginFolder: string | null;
+  /** Addresses of the gateway itself: its admin port, and its own port, whose requests would be copied in turn. */
+  readonly denied: readonly ListenAddress[];
   /** Whether requests with methods other than GET and HEAD are sent to backends. */
   readonly sendsAnyMethod: boolean;
 }
@@ -83,6 +85,7 @@ export class Candidate {
     const open = ({ text, format, secrets }: ShadowConfiguration): Promise<OpenSandbox> =>
       openSandbox(catalogue, new ConfigText(text, format), new ShadowSession(refusals, false), {
         network: 'http',
+        denied: order.denied,
         secrets: new Map(secrets),
         ...(order.pluginFolder !== null && { pluginFolder: order.pluginFolder }),
       });

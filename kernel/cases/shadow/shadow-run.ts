@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError } from '#contract';
+import { ConfigError, type ListenAddress } from '#contract';
 import { ConfigErrors, GatewayError, runAs } from '../../contract/internal.ts';
 import type { Attempt } from '../../control/attempts.ts';
 import type { Next } from '../../control/participant.ts';
@@ -96,6 +96,7 @@ export class ShadowRun {
       next: { ...sent(snapshot), secrets },
       baseline: { ...sent(serving.snapshot), secrets: [...(serving.secrets ?? [])] },
       pluginFolder: rehearsals.pluginFolder,
+      denied: [...rehearsals.denied, ownAddress(this.#gateway)],
       sendsAnyMethod: this.#settings.sendsAnyMethod,
     };
     this.#attempt = attempt;
@@ -232,6 +233,11 @@ export class ShadowRun {
     this.#report = { ...this.#report!, ...changed, skipped: { ...this.#skipped } };
     this.#attempt!.shadow = this.#report;
   }
+}
+
+/** Address of the gateway's port for clients. */
+function ownAddress({ serving, processes }: ShadowingGateway): ListenAddress {
+  return { address: serving.config.listen_ip || '::', port: processes.port ?? 0 };
 }
 
 function refusalOf(error: Error, document: Next['snapshot']['document']): Refusal {

@@ -47,7 +47,7 @@ export class ShadowSession implements Session {
   }
 
   refused({ owner, address }: RefusedConnection): void {
-    this.#refuse(`${owner}, to ${address}`);
+    this.#refuse(address === '' ? owner : `${owner}, to ${address}`);
   }
 
   logged(): void {}

@@ -9,6 +9,8 @@ export interface CapturedResponse {
   readonly response: Sample['response'] | null;
 }
 
+const none = new Uint8Array();
+
 type Untyped = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
@@ -59,7 +61,10 @@ export function captureResponse(
       chunks = null;
     },
     get response() {
-      return head === null || isDropped ? null : { ...head, body: chunks && Buffer.concat(chunks) };
+      if (head === null || isDropped) return null;
+      // Node.js discards what is written for these.
+      const isBodiless = response.req.method === 'HEAD' || head.status === 204 || head.status === 304;
+      return { ...head, body: isBodiless ? none : chunks && Buffer.concat(chunks) };
     },
   };
 }

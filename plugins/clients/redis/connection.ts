@@ -39,11 +39,15 @@ export class Connection implements RedisConnection {
   /** Reason for the missing connection. */
   #problem = 'not connected yet';
 
-  constructor(settings: RedisSettings, log: Log) {
+  readonly #onMissing: () => void;
+
+  /** @param onMissing called for each command that fails because no connection was opened. */
+  constructor(settings: RedisSettings, log: Log, onMissing: () => void = () => {}) {
     this.name = settings.name;
     this.isOneServer = settings.kind !== 'cluster';
     this.#settings = settings;
     this.#log = log;
+    this.#onMissing = onMissing;
   }
 
   /** Connects, and reconnects after every loss; only commands wait for the first attempt. */
@@ -62,6 +66,7 @@ export class Connection implements RedisConnection {
     const link = this.#link;
     if (!link) {
       if (this.#opening) return this.#untilOpen(this.#opening, call).then(() => this.#run(script, keys, args, call));
+      this.#onMissing();
       return this.#fail(this.#problem);
     }
     return this.#run(script, keys, args, call);

@@ -27,12 +27,9 @@ const patch = (change: unknown, headers = {}) => ({
 const put = (one: TestAdmin, path: string) => one.ask('/v1/config', { method: 'PUT', body: config(path) });
 
 /** Calls that apply a configuration and fail because of the state of the gateway. */
-const changing = (path: string, ask: Ask): Calls => ({
+const changing = (path: string, ask: Ask, conflicts: readonly Call[] = []): Calls => ({
   202: { path, ask: { ...ask, headers: { ...ask.headers, prefer: 'respond-async' } } },
-  409: [
-    { path: `${path}?wait=0`, ask, at: 'busy' },
-    { path, ask, at: 'ending' },
-  ],
+  409: [{ path: `${path}?wait=0`, ask, at: 'busy' }, { path, ask, at: 'ending' }, ...conflicts],
   422: { path: `${path}?force=true`, ask, at: 'refusing' },
   424: { path: `${path}?force=true`, ask, at: 'lacking' },
   504: { path: `${path}?force=true`, ask, at: 'late' },
@@ -148,8 +145,11 @@ export const calls: Readonly<Record<string, Calls>> = {
         ask: { method: 'PUT', body },
       })),
       { path: '/v1/config?replay=1', ask: { method: 'PUT', body }, at: 'recording' },
+      { path: '/v1/config?shadow=1h&sample=5%', ask: { method: 'PUT', body }, at: 'recording' },
     ],
-    ...changing('/v1/config', { method: 'PUT', body }),
+    ...changing('/v1/config', { method: 'PUT', body }, [
+      { path: '/v1/config?shadow=1h', ask: { method: 'PUT', body }, at: 'shadowing' },
+    ]),
   },
   'PATCH /v1/config': {
     200: { path: '/v1/config', ask: patch({ timeout: '3s' }) },
@@ -192,6 +192,14 @@ export const calls: Readonly<Record<string, Calls>> = {
     204: { path: '/v1/revisions/1/pin', ask: { method: 'DELETE' } },
     422: spent('/v1/revisions/1/pin', 'DELETE'),
     ...missing((revision) => `/v1/revisions/${revision}/pin`, { method: 'DELETE' }),
+  },
+  'GET /v1/shadow': {
+    200: { path: '/v1/shadow', at: 'shadowing' },
+    404: { path: '/v1/shadow' },
+  },
+  'DELETE /v1/shadow': {
+    200: { path: '/v1/shadow', ask: { method: 'DELETE' }, at: 'shadowing' },
+    404: { path: '/v1/shadow', ask: { method: 'DELETE' } },
   },
   'GET /v1/attempts': {
     200: { path: '/v1/attempts', first: (one) => one.ask('/v1/config', { method: 'PUT', body: invalid }) },

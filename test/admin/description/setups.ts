@@ -38,6 +38,12 @@ export const setups = {
     await setup.one.gateway.inject('/nowhere');
     return setup;
   },
+  /** A gateway with a shadow run in progress. */
+  async shadowing() {
+    const setup = await open(config(), { gateway: { program: command } });
+    await setup.one.ask('/v1/config?shadow=1h', { method: 'PUT', body: config('/b') });
+    return setup;
+  },
   /** A gateway with a plugin that was suspended after a failure. */
   async failing() {
     const fail = (): never => {

@@ -8,7 +8,7 @@ describe('attempts to change the configuration', () => {
     equal(new Date(at).toISOString(), at);
     deepEqual(attempt, {
       ...{ id: 1, trigger: 'api', actor: null, dryRun: false, result: 'running', revision: 4 },
-      ...{ durationMs: 0, phases: {}, problem: null, guard: null, replay: null },
+      ...{ durationMs: 0, phases: {}, problem: null, guard: null, replay: null, shadow: null },
     });
     const { actor, dryRun } = new Attempts().begin({ trigger: 'api', actor: 'ann', dryRun: true }, 1);
     deepEqual([actor, dryRun], ['ann', true]);
