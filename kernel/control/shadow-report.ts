@@ -23,7 +23,7 @@ export interface ShadowFindings {
   readonly compared: number;
   /** Number of compared requests with differences. */
   readonly different: number;
-  /** Number of compared requests whose differences the active configuration shows as well when the request is repeated. */
+  /** Number of compared requests with differences that did not occur again, or that the active configuration shows as well when the request is repeated. */
   readonly unstable: number;
   /** Number of requests that differ because the candidate was refused a connection or a request. */
   readonly refused: number;

@@ -51,7 +51,7 @@ const noCalls: ReadonlyMap<string, number> = new Map();
 
 /**
  * A configuration that gets copies of requests beside the one that serves, and a copy of the latter: a difference counts
- * only if the serving configuration does not show it as well when it gets the same request again.
+ * only if the candidate shows it twice, and the serving configuration does not show it when it gets the request again.
  */
 export class Candidate {
   readonly #next: OpenSandbox;
@@ -147,9 +147,11 @@ export class Candidate {
       this.#counts.refused++;
       return;
     }
-    // Values such as times and generated IDs differ from one request to the next in any configuration.
+    // Values such as times and generated IDs differ from one request to the next in any configuration. A failure may
+    // occur once, for example because this process gets little processor time.
     const natural = new Set((await differences(this.#baseline, this.#session())).map(keyOf));
-    const changes = found.filter((change) => !natural.has(keyOf(change)));
+    const again = new Set((await differences(this.#next, this.#session())).map(keyOf));
+    const changes = found.filter((change) => !natural.has(keyOf(change)) && again.has(keyOf(change)));
     if (changes.length === 0) {
       this.#counts.unstable++;
       return;

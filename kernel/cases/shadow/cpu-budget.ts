@@ -13,9 +13,9 @@ const SHARE = 0.2;
 const BURST_MS = 1000;
 
 /** Assumed processor time of a request before any has been measured, in milliseconds. */
-const FIRST_COST_MS = 10;
+const FIRST_COST_MS = 100;
 
-/** Weight of the latest measurement in the average cost of a request. */
+/** Weight of the latest request in their average cost. */
 const WEIGHT = 0.1;
 
 /** The processor of this process and the monotonic clock. */
@@ -64,7 +64,10 @@ export class CpuBudget {
     const [now, cpuMs] = [this.#source.now(), this.#source.cpuMs()];
     const usedMs = cpuMs - this.#cpuMs;
     this.#allowedMs = Math.min(BURST_MS, this.#allowedMs + (now - this.#now) * SHARE) - usedMs;
-    if (this.#finished > 0) this.#costMs += (usedMs / this.#finished - this.#costMs) * WEIGHT;
+    if (this.#finished > 0) {
+      const weight = 1 - (1 - WEIGHT) ** this.#finished;
+      this.#costMs += (usedMs / this.#finished - this.#costMs) * weight;
+    }
     [this.#now, this.#cpuMs, this.#finished] = [now, cpuMs, 0];
   }
 }

@@ -186,7 +186,7 @@ describe('a candidate beside the active configuration', function () {
     const next = { ...sent(config), secrets: [[key, 'k3y']] as const };
     candidate = await Candidate.open(catalogue, { ...order(source()), next }, idle);
     await candidate.take(sample());
-    equal(backend.requests.filter(({ headers }) => headers['x-key'] === 'k3y').length, 1);
+    ok(backend.requests.some(({ headers }) => headers['x-key'] === 'k3y'));
     deepEqual(accepted, []);
   });
 
