@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, Load>> = {
   schema: async () => (await import('./commands/schema.ts')).schema,
   status: async () => (await import('./commands/status.ts')).status,
   reload: async () => (await import('./commands/reload.ts')).reload,
+  shadow: async () => (await import('./commands/shadow.ts')).shadow,
   rollback: async () => (await import('./commands/rollback.ts')).rollback,
   history: async () => (await import('./commands/history.ts')).history,
   record: async () => (await import('./commands/record.ts')).record,

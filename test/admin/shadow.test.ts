@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { ShadowReport } from '../../kernel/control/shadow-report.ts';
+import { ask } from '../kernel/server/ask.ts';
 import { until } from '../support/conditions.ts';
 import { type SeenRequest, startBackend, type TestBackend } from '../support/gateway.ts';
 import { command } from '../support/programs.ts';
@@ -187,7 +188,9 @@ describe('a shadow run', function () {
     await start({ ...rest, endpoints: shorter });
     const codings = ['gzip', 'br', 'zstd', 'identity'];
     for (const coding of codings) {
-      const { headers } = await one.gateway.inject({ url: '/users/1', headers: { 'accept-encoding': coding } });
+      const { headers } = await ask(one.gateway.processes.port!, 'GET /users/1', {
+        headers: { 'accept-encoding': coding },
+      });
       equal(headers['content-encoding'] ?? 'identity', coding);
     }
     await compared(codings.length);

@@ -8,6 +8,7 @@ import { isRefusal } from '../remote/client.ts';
 import { converse, remoteFlags } from '../remote/connect.ts';
 import { awaitDecision } from '../remote/guard.ts';
 import { replayFlags, replayQuery } from '../remote/replay.ts';
+import { awaitShadow, shadowFlags, shadowQuery } from '../remote/shadow.ts';
 import { readBody, showResponse } from '../remote/show.ts';
 
 const flags = {
@@ -33,6 +34,7 @@ const flags = {
     about: 'Roll back if the 99th percentile of the latency grows by this factor.',
   },
   ...replayFlags,
+  ...shadowFlags,
   contracts: {
     type: 'string',
     value: 'MODE',
@@ -46,7 +48,7 @@ const flags = {
 
 /**
  * Makes the gateway reload its configuration. With `--guard`, waits until the guard has decided on the change,
- * including one applied shortly before. Exit code 0 when it is active; 1 when it was rejected or rolled back; 4 when
+ * including one applied shortly before; with `--shadow`, until the shadow run has ended. Exit code 0 when it is active; 1 when it was rejected or rolled back; 4 when
  * `--if-match` is stale.
  */
 export const reload: Command = {
@@ -55,18 +57,20 @@ export const reload: Command = {
   variables: adminVariables,
   summary: 'Reload the configuration of a running gateway.',
   details:
-    'Exit codes: 0 the change is active, 1 rejected or rolled back, 3 no gateway responded, 4 another revision than --if-match is active.',
+    'Exit codes: 0 the change is active, or its shadow run found no differences, 1 rejected, rolled back or different, 3 no gateway responded, 4 another revision than --if-match is active.',
   run(args, context) {
     const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
     const replay = replayQuery(values);
+    const shadow = shadowQuery(values);
     const contracts = values.contracts === undefined ? undefined : oneOf('contracts', values.contracts, ['strict']);
     const { guard, durationMs } = guardOf(values);
     return converse(values, context, async (client) => {
-      const query = { force, dry_run, message, ...replay, contracts, ...guard };
+      const query = { force, dry_run, message, ...replay, contracts, ...shadow, ...guard };
       const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
       const code = showResponse(context, response, values.json, describeChange);
       const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);
+      if (applied?.shadow) return awaitShadow(client, context, applied.shadow, values.json);
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
       if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
       context.stderr.write(

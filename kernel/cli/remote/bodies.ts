@@ -2,6 +2,7 @@ import { formatNameOf, type Issue } from '../../config/index.ts';
 import type { Applied } from '../../control/change.ts';
 import type { GuardState } from '../../control/guard.ts';
 import type { ReplayReport } from '../../control/replay-report.ts';
+import type { ShadowReport } from '../../control/shadow-report.ts';
 import type { AdminRequest } from './client.ts';
 
 /** A problem reported by the admin API (RFC 9457). */
@@ -29,6 +30,7 @@ export interface AppliedBody
   readonly warnings: readonly Issue[];
   readonly guard?: GuardState | null;
   readonly replay?: ReplayReport | null;
+  readonly shadow?: ShadowReport | null;
 }
 
 export interface StatusBody {

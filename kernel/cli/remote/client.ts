@@ -4,7 +4,7 @@ import type { Destination } from './address.ts';
 
 /** A request to the admin API. */
 export interface AdminRequest {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Absolute path, such as `/v1/status`. */
   readonly path: string;
   /** Parameters that are undefined or false are omitted. */

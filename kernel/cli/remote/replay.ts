@@ -1,6 +1,6 @@
 import type { Flags } from '#contract';
 import { type Cause, causes } from '../../cases/replay/compare.ts';
-import type { ReplayReport } from '../../control/replay-report.ts';
+import type { ReplayChange, ReplayReport } from '../../control/replay-report.ts';
 import { oneOf, parseCount, UsageError } from '../arguments.ts';
 import { readAccepted } from '../files/accepted-differences.ts';
 import { counted } from '../formats/counted.ts';
@@ -47,6 +47,17 @@ export function replayQuery(flags: {
 
 const words = { add: 'added', replace: 'changed', remove: 'removed' } as const;
 
+/** Describes differences: an indented line for each, followed by the settings that can be its reason. */
+export function describeChanges(changes: readonly ReplayChange[]): string[] {
+  return changes.flatMap(({ endpoint, cause, at, requests, settings }) => {
+    const what = Object.hasOwn(causes, cause) ? causes[cause as Cause] : cause;
+    return [
+      `  ${endpoint}: ${what}${at === '' ? '' : `: ${at}`}, in ${counted(requests, 'request')}`,
+      ...settings.map(({ op, pointer }) => `    ${words[op]} ${pointer}`),
+    ];
+  });
+}
+
 /** Describes the outcome of a replay. */
 export function describeReplay(report: ReplayReport): string[] {
   const { requests, incomplete, unfaithful, changes, accepted, hidden, durationMs, failure } = report;
@@ -59,13 +70,7 @@ export function describeReplay(report: ReplayReport): string[] {
   ];
   return [
     `replayed ${counted(requests, 'request')} in ${durationMs} ms: ${counted(changes.length + hidden, 'difference')}`,
-    ...changes.flatMap(({ endpoint, cause, at, requests: affected, settings }) => {
-      const what = Object.hasOwn(causes, cause) ? causes[cause as Cause] : cause;
-      return [
-        `  ${endpoint}: ${what}${at === '' ? '' : `: ${at}`}, in ${counted(affected, 'request')}`,
-        ...settings.map(({ op, pointer }) => `    ${words[op]} ${pointer}`),
-      ];
-    }),
+    ...describeChanges(changes),
     ...notes.filter((note) => note !== ''),
   ];
 }

@@ -8,6 +8,7 @@ import { startAdmin } from '../../../admin/index.ts';
 import { bundleDashboard } from '../../../scripts/build/dashboard.ts';
 import { isInstalled } from '../../support/debian.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { command } from '../../support/programs.ts';
 import { openAdmin, type TestAdmin, TOKEN } from '../support.ts';
 
 const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
@@ -281,6 +282,24 @@ const views = {
     const line = await page.locator('.cm-lineNumbers .cm-activeLineGutter').textContent();
     const text = JSON.stringify(configuration(), null, 2).split('\n');
     ok(text[Number(line)]!.includes('"/bad"'), `line ${line}`);
+  });
+
+  it('shows a shadow run with its differences, and ends it', async () => {
+    await one.close();
+    one = await openAdmin(configuration(), { dashboard: folder, gateway: { program: command } });
+    origin = `http://${one.admin.address}`;
+    const { endpoints, ...rest } = configuration();
+    const denying = endpoints.map((each) => ({ ...each, backend: [{ ...each.backend[0], deny: ['name'] }] }));
+    const body = { ...rest, endpoints: denying };
+    await one.ask('/v1/config?shadow=1h&sample=100%', { method: 'PUT', body });
+    await signIn();
+    await show('history');
+    await page.getByText('End the shadow run').waitFor();
+    await fetch(`http://127.0.0.1:${one.gateway.processes.port}/good`);
+    await page.locator('td', { hasText: 'missing name' }).waitFor();
+    await page.getByText('End the shadow run').click();
+    await page.getByText('stopped by an operator').waitFor();
+    equal(await page.getByText('End the shadow run').count(), 0);
   });
 
   it('offers no change to a token that may only read', async () => {

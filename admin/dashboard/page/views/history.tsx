@@ -4,6 +4,7 @@ import { useRead } from '../api/use-read.ts';
 import { time } from '../format.ts';
 import { Differences } from '../parts/differences.tsx';
 import { Scroll } from '../parts/scroll.tsx';
+import { ShadowRuns } from '../parts/shadow-runs.tsx';
 import { Badge, Empty, Failure } from '../parts/state.tsx';
 
 type Revision = Schemas['Revision'];
@@ -121,6 +122,7 @@ export function History({ canWrite }: { readonly canWrite: boolean }) {
         </section>
       )}
       {status.body?.guard && <GuardReport guard={status.body.guard} />}
+      <ShadowRuns canWrite={canWrite} />
     </>
   );
 }
