@@ -13,11 +13,11 @@ const DEFAULT_SAMPLE = '5%';
 
 const methods = ['safe', 'any'] as const;
 
-/** Parameters that let a new configuration run beside the active one. */
+/** Parameters that compare a new configuration with the active one, with copies of requests. */
 export const shadowParameters = [
   inQuery(
     'shadow',
-    'Duration of a shadow run, for example 10m; at most 24h. The configuration is built but not activated: it gets copies of GET and HEAD requests after their responses have been sent, in a process of its own that uses at most 20 % of a processor core. Its responses are compared with those of the active configuration. The backends of both receive the copied requests. GET /v1/shadow shows the result.',
+    'Duration of a shadow run, for example 10m; at most 24h. The configuration is built but not activated: it receives copies of GET and HEAD requests after their responses have been sent, in a separate process that uses at most 20 % of a processor core. Its responses are compared with the responses of the active configuration. The backends of both receive the copied requests. GET /v1/shadow shows the result.',
     { type: 'string' },
   ),
   inQuery(

@@ -37,7 +37,7 @@ export interface ShadowFindings {
   readonly cpuMs: number;
 }
 
-/** State and result of a shadow run: a configuration that gets copies of the requests of clients beside the active one. */
+/** State and result of a shadow run: a configuration receives copies of requests, and is compared with the active one. */
 export interface ShadowReport extends ShadowFindings {
   readonly state: ShadowState;
   /** Attempt that started the run. */

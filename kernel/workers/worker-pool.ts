@@ -12,7 +12,6 @@ import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
 import { freeListenAddress } from '../runtime/kept/unix-socket.ts';
 import type { SampleBatch, Sampling } from '../server/exchange/sample.ts';
-import { untilAborted } from '../values/until-aborted.ts';
 import { Handovers } from './handovers.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {
@@ -23,6 +22,7 @@ import type {
   WorkerEvent,
   WorkerSettings,
 } from './messages.ts';
+import { prepareSlots } from './prepare-slots.ts';
 import { setUpWorkers } from './reports.ts';
 import { Succession } from './succession.ts';
 import {
@@ -170,17 +170,7 @@ export class WorkerPool implements Participant, SlotOwner {
   async prepare({ runtime, snapshot, files, secrets, signal }: Next): Promise<Ready> {
     await freeListenAddress(runtime.config.listen_ip);
     const order: PrepareOrder = { revision: runtime.id, file: snapshot.file, text: snapshot.text, files, secrets };
-    const settled = await Promise.allSettled(this.#slots.map((slot) => untilAborted(slot.prepare(order), signal)));
-    const abort = async () => {
-      await Promise.all(this.#slots.map((slot) => slot.abort()));
-    };
-    const refused = settled.find((outcome) => outcome.status === 'rejected');
-    if (refused) {
-      const released = abort();
-      // The abort is not awaited: a worker processes orders in sequence, so the next one follows it.
-      if (!signal.aborted) await released;
-      throw refused.reason;
-    }
+    const abort = await prepareSlots(this.#slots, order, signal);
     return {
       commit: async () => {
         this.#committed = order;

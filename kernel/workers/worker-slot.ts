@@ -16,6 +16,7 @@ import type {
   SharedQuestion,
   WorkerEvent,
 } from './messages.ts';
+import { readySoon } from './ready-soon.ts';
 import { readReports } from './reports.ts';
 import { Silence } from './silence.ts';
 import { askToPrepare } from './text-change.ts';
@@ -206,21 +207,12 @@ export class WorkerSlot {
   /** @throws the worker's rejection of the configuration; GatewayError PREPARE_TIMEOUT when the worker is late or dies. */
   async prepare(order: PrepareOrder): Promise<void> {
     try {
-      await this.#readySoon();
+      await readySoon(this.ready, PREPARE_MS);
       await askToPrepare(this.#channel!, this.#owner.committed, order, PREPARE_MS);
     } catch (error) {
       if (!(error instanceof GatewayError) || !error.code.startsWith('CHANNEL_')) throw error;
       throw new GatewayError('PREPARE_TIMEOUT', `worker ${this.id} is not ready: ${error.message}`, error);
     }
-  }
-
-  /** Waits only for a limited time, so that a worker that keeps crashing does not hold up the others forever. */
-  async #readySoon(): Promise<void> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const late = setTimeout(() => {
-      reject(new GatewayError('CHANNEL_TIMEOUT', `not started within ${PREPARE_MS} ms`));
-    }, PREPARE_MS);
-    await Promise.race([this.ready, promise]).finally(() => clearTimeout(late));
   }
 
   /**
@@ -237,7 +229,7 @@ export class WorkerSlot {
       else this.#bringUpAgain(`it uses revision ${outcome.revision}`);
     }
     // A replacement is being started, and will serve the committed configuration.
-    await this.#readySoon().catch((error: Error) => {
+    await readySoon(this.ready, PREPARE_MS).catch((error: Error) => {
       this.#owner.log.error(`worker ${this.id} has not switched to revision ${revision} yet: ${error.message}`);
     });
     return null;

@@ -144,7 +144,7 @@ describe('a shadow run', function () {
     equal(backend.requests.filter(({ method }) => method === 'POST').length, 1);
   });
 
-  it('never sends POST to a backend, unless told so', async () => {
+  it('sends POST to a backend only with shadow_methods=any', async () => {
     const posting = {
       ...source(careful),
       endpoints: [{ endpoint: '/users/{id}', backend: [at('/v1/users/{id}', { method: 'POST' })] }],

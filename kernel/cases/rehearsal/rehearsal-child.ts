@@ -5,7 +5,7 @@ import { Channel } from '../../workers/channel.ts';
 /** Maximum size of the JavaScript objects in the process, in MiB. */
 const MAX_HEAP_MIB = 512;
 
-/** A process beside the gateway that runs configurations which do not serve. */
+/** A process of the gateway that runs configurations without serving them. */
 export interface RehearsalChild {
   readonly channel: Channel;
   /** Ends the process at once. */

@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import type { Catalogue } from '#contract';
-import { ConfigText, type Format } from '../../control/snapshot.ts';
+import { ConfigText } from '../../control/snapshot.ts';
 import { Channel } from '../../workers/channel.ts';
 import { type ContractsOutcome, checkTraffic } from '../contracts/check-traffic.ts';
 import { parseHar } from '../har.ts';
 import { type ReplayOptions, type ReplayResult, replay } from '../replay/replay.ts';
 import { trafficOf } from '../replay/traffic.ts';
 import { shadowTasks } from '../shadow/shadow-tasks.ts';
-
-/** A configuration as sent to another process. */
-export interface SentConfiguration {
-  readonly text: string;
-  readonly format: Format;
-}
+import type { SentConfiguration } from './sent-configuration.ts';
 
 /** Input of every rehearsal. */
 export interface RehearsalOrder {

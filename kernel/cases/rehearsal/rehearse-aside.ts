@@ -1,9 +1,9 @@
 import { GatewayError } from '../../contract/internal.ts';
 import type { Next } from '../../control/participant.ts';
-import type { Snapshot } from '../../control/snapshot.ts';
 import type { Operations } from '../../gateway/operations.ts';
 import { startRehearsalChild } from './rehearsal-child.ts';
-import type { RehearsalOrder, Rehearsals, SentConfiguration } from './rehearsal-process.ts';
+import type { RehearsalOrder, Rehearsals } from './rehearsal-process.ts';
+import { sent } from './sent-configuration.ts';
 
 /** Time limit of a rehearsal, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -49,9 +49,4 @@ export async function rehearseAside<Task extends keyof Rehearsals>(
     child.kill();
     signal.removeEventListener('abort', child.kill);
   }
-}
-
-/** A configuration as another process opens it. */
-export function sent({ text, format }: Snapshot): SentConfiguration {
-  return { text, format };
 }

@@ -5,14 +5,12 @@ import type { Next } from '../../control/participant.ts';
 import type { ReplayChange, ReplayReport } from '../../control/replay-report.ts';
 import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
 import { causes } from '../replay/compare.ts';
-import type { GroupedChange, ReplayResult } from '../replay/replay.ts';
+import type { ReplayResult } from '../replay/replay.ts';
 import { type RehearsingGateway, rehearseAside } from './rehearse-aside.ts';
+import { withoutValues } from './without-values.ts';
 
 /** Maximum number of differences in a report. */
 const MAX_CHANGES = 200;
-
-/** Maximum length of the name of a field in a report, in characters. */
-const MAX_NAME = 200;
 
 export interface RehearsalOptions {
   /** Maximum number of requests to replay. */
@@ -61,12 +59,6 @@ async function reportOf(
 }
 
 const nothing = { requests: 0, incomplete: 0, unfaithful: 0, changes: [], hidden: 0 };
-
-/** A difference as it is reported: values may be data of clients. */
-export function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChange): ReplayChange {
-  const changed = settings.map(({ op, pointer }) => ({ op, pointer }));
-  return { endpoint, cause, at: at.slice(0, MAX_NAME), requests, settings: changed };
-}
 
 function failures({ failure, hidden, changes }: ReplayReport): ConfigError[] {
   if (failure !== null) return [new ConfigError('REPLAY_FAILED', '', `the replay failed: ${failure}`)];

@@ -5,8 +5,8 @@ import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
 import { within } from '../../sandbox/session.ts';
 import type { Sample } from '../../server/exchange/sample.ts';
-import type { SentConfiguration } from '../rehearsal/rehearsal-process.ts';
-import { withoutValues } from '../rehearsal/rehearse-replay.ts';
+import type { SentConfiguration } from '../rehearsal/sent-configuration.ts';
+import { MAX_NAME, withoutValues } from '../rehearsal/without-values.ts';
 import { type Change, changesOf } from '../replay/compare.ts';
 import { addChanges, type GroupedChange, type Mutable } from '../replay/replay.ts';
 import { settingsBehind } from '../replay/settings.ts';
@@ -30,7 +30,7 @@ export interface ShadowOrder {
   readonly sendsAnyMethod: boolean;
 }
 
-/** What became of a sample. */
+/** Treatment of a sample. */
 export type SampleOutcome = 'compared' | 'budget' | 'unsuitable' | 'limited';
 
 /** Maximum number of differences in the findings. */
@@ -38,9 +38,6 @@ const MAX_CHANGES = 200;
 
 /** Maximum size of a response whose body is compared, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
-
-/** Maximum length of the name of a field in the findings, in characters. */
-const MAX_NAME = 200;
 
 /** Endpoint of requests that reach none in either configuration. */
 const NO_ENDPOINT = 'no endpoint';
@@ -50,8 +47,8 @@ type Counts = Mutable<Pick<ShadowFindings, 'compared' | 'different' | 'unstable'
 const noCalls: ReadonlyMap<string, number> = new Map();
 
 /**
- * A configuration that gets copies of requests beside the one that serves, and a copy of the latter: a difference counts
- * only if the candidate shows it twice, and the serving configuration does not show it when it gets the request again.
+ * A configuration that receives copies of requests, and a copy of the serving one: a difference counts only if the
+ * candidate shows it twice, and the serving configuration does not show it when it receives the request again.
  */
 export class Candidate {
   readonly #next: OpenSandbox;

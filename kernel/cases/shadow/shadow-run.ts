@@ -9,14 +9,14 @@ import type { Operations } from '../../gateway/operations.ts';
 import type { Timers } from '../../runtime/watch/timers.ts';
 import type { SampleBatch } from '../../server/exchange/sample.ts';
 import { type RehearsalChild, startRehearsalChild } from '../rehearsal/rehearsal-child.ts';
-import { sent } from '../rehearsal/rehearse-aside.ts';
+import { sent } from '../rehearsal/sent-configuration.ts';
 import type { SampleOutcome, ShadowOrder } from './candidate.ts';
 
 /** The members of a gateway that shadow runs use. */
-export type ShadowingGateway = Pick<
-  Operations,
-  'apply' | 'attempts' | 'events' | 'serving' | 'status' | 'rehearsals' | 'processes' | 'log'
->;
+export interface ShadowingGateway
+  extends Pick<Operations, 'apply' | 'events' | 'serving' | 'status' | 'rehearsals' | 'log'> {
+  readonly processes: Pick<Operations['processes'], 'port' | 'sample'>;
+}
 
 export interface ShadowSettings {
   /** Time for which requests are copied, in milliseconds. */
@@ -186,7 +186,7 @@ export class ShadowRun {
   async #receive({ sample, skipped }: SampleBatch): Promise<void> {
     if (this.#isEnding) return;
     for (const reason of ['busy', 'incomplete', 'unsuitable'] as const) this.#skipped[reason] += skipped[reason];
-    // Workers switch to a new configuration before the run is told.
+    // Workers switch to a new configuration before the run ends.
     if (!sample || sample.revision !== this.#revision) return;
     if (this.#held >= MAX_HELD) {
       this.#skipped.busy++;

@@ -27,7 +27,7 @@ export class ShadowRuns {
   }
 
   /**
-   * Builds the configuration of a change without activating it, and lets it run beside the active one. Nothing runs if the
+   * Builds the configuration of a change without activating it, and sends it copies of requests. Nothing runs if the
    * configuration is already active.
    * @throws Error if a run is in progress; see `Operations.apply`.
    */

@@ -11,14 +11,14 @@ const flags = {
   ...remoteFlags,
 } as const satisfies Flags;
 
-/** Shows the current shadow run, or the last one. Exit code 1 if there is none. */
+/** Shows the current shadow run, or the last one. Exit code 1 if none has been started. */
 export const shadow: Command = {
   usage: '',
   flags,
   variables: adminVariables,
   summary: 'Show the shadow run of a running gateway, or end it.',
   details:
-    'sluice reload --shadow starts a shadow run. Exit codes: 0 the run was shown or ended, 1 there is none, 3 no gateway responded.',
+    'sluice reload --shadow starts a shadow run. Exit codes: 0 the run was shown or ended, 1 no run has been started, 3 no gateway responded.',
   run(args, context) {
     const { values } = readArguments(args, flags);
     const method = values.stop ? 'DELETE' : 'GET';

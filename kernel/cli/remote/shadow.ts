@@ -10,14 +10,14 @@ import { type AdminClient, exitCodes } from './client.ts';
 import { followEvents } from './follow-events.ts';
 import { describeChanges } from './replay.ts';
 
-/** Flags of commands that let a new configuration run beside the active one. */
+/** Flags of commands that compare a new configuration with the active one, with copies of requests. */
 export const shadowFlags = {
   shadow: {
     type: 'string',
     value: 'DURATION',
     otherwise: 'no shadow run',
     about:
-      'Do not activate the configuration: send it copies of GET and HEAD requests for this duration, for example 10m, and report how its responses differ from those of the active configuration.',
+      'Do not activate the configuration: send it copies of GET and HEAD requests for this duration, for example 10m, and compare its responses with the responses of the active configuration.',
   },
   sample: {
     type: 'string',

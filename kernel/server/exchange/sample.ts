@@ -26,7 +26,7 @@ export interface Skipped {
   readonly busy: number;
   /** The client disconnected before the end of the response. */
   readonly incomplete: number;
-  /** The request has a body, asks for an upgrade or came with a client certificate, or the response is an event stream. */
+  /** The request has a body, requests an upgrade or came with a client certificate, or the response is an event stream. */
   readonly unsuitable: number;
 }
 

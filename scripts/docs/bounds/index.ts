@@ -13,10 +13,11 @@ import { clientBounds } from './client.ts';
 import { connectionBounds } from './connection.ts';
 import { pluginBounds } from './plugin.ts';
 import { recorderBounds } from './recorder.ts';
+import { shadowBounds } from './shadow.ts';
 
 /** All resources that clients, backends, brokers and plugins can fill, by party. */
 export const bounds: Readonly<Record<Side, readonly Bound[]>> = {
-  client: [...connectionBounds, ...clientBounds, ...adminBounds],
+  client: [...connectionBounds, ...clientBounds, ...shadowBounds, ...adminBounds],
   backend: [...backendBounds, ...recorderBounds],
   broker: brokerBounds,
   plugin: pluginBounds,

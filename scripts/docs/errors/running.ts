@@ -73,6 +73,10 @@ export const changeErrors: Codes = {
     'The replay that the change was requested with (`replay=strict`) did not finish: the configurations cannot be opened in a process of their own, or it took more than 60 seconds or 512 MiB.',
     'Read the reason in the message; replay fewer requests, or apply the change without strict mode.',
   ],
+  SHADOW_FAILED: [
+    'The process of a shadow run could not be started, or did not build both configurations within 60 seconds and 512 MiB.',
+    'Read the reason in the message; check the limits of the system for processes and memory.',
+  ],
   SHARED_UNKNOWN: ['A worker used a shared value that no longer exists.', 'Report it as a bug, with the log.'],
   SOURCE_UNAVAILABLE: [
     'The store of the configuration cannot be read, or has none, and the state directory has no copy of it.',

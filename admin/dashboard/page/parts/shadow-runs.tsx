@@ -7,7 +7,7 @@ import { Badge, Failure, type Tone } from './state.tsx';
 
 type Run = Schemas['Shadow'];
 
-/** Candidate configurations that got copies of requests beside the active one, latest first. */
+/** Configurations that received copies of requests and were compared with the active one, latest first. */
 export function ShadowRuns({ canWrite }: { readonly canWrite: boolean }) {
   const { body, error, again } = useRead('/v1/attempts', { limit: 100 }, 5000);
   const [failure, setFailure] = useState<ApiError | null>(null);
@@ -38,9 +38,9 @@ function ShadowRun({ run, onStop }: { readonly run: Run; readonly onStop: (() =>
   return (
     <article>
       <p>
-        <Badge tone={toneOf(run)}>{state}</Badge> attempt {attempt}, beside revision {revision}, from {time(startedAt)}{' '}
-        to {time(endsAt)}. {count(compared, 'response')} compared of a sample of {percent(sample)}, {different} with
-        differences. {reason}{' '}
+        <Badge tone={toneOf(run)}>{state}</Badge> attempt {attempt}, compared with revision {revision}, from{' '}
+        {time(startedAt)} to {time(endsAt)}. {count(compared, 'response')} compared of a sample of {percent(sample)},{' '}
+        {different} with differences. {reason}{' '}
         {onStop && (
           <button type="button" onClick={onStop}>
             End the shadow run

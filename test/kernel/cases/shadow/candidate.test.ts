@@ -10,7 +10,7 @@ import { json, type SeenRequest, startBackend, type TestBackend } from '../../..
 /** The process of the tests has used more processor time than a candidate may. */
 const idle = { now: () => performance.now(), cpuMs: () => 0 };
 
-describe('a candidate beside the active configuration', function () {
+describe('the candidate of a shadow run', function () {
   this.timeout(20_000);
   let backend: TestBackend;
   let other: Server;
@@ -190,7 +190,7 @@ describe('a candidate beside the active configuration', function () {
     deepEqual(accepted, []);
   });
 
-  it('ends requests that take too much, without reading them to the end', async () => {
+  it('does not read responses above 1 MiB to their end', async () => {
     answer = (_seen, response) => {
       response.writeHead(200, { 'content-type': 'application/octet-stream' });
       const write = (): void => {
@@ -201,6 +201,25 @@ describe('a candidate beside the active configuration', function () {
     };
     await open(source({ output_encoding: 'no-op', backend: [{ url_pattern: '/', encoding: 'no-op' }] }));
     equal(await candidate.take(sample()), 'compared');
+  });
+
+  it('lists the first 200 differences, and counts the others', async () => {
+    const fields = (name: string) => Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`${name}${at}`, at]));
+    const backend = [{ url_pattern: '/' }];
+    await open(source({ backend }), source({ backend: [{ url_pattern: '/', allow: ['id'] }] }));
+    for (const name of ['one', 'two']) {
+      answer = json(fields(name));
+      await candidate.take(sample('/users/1', {}));
+    }
+    const { changes: listed, hidden } = candidate.findings;
+    deepEqual([listed.length, hidden], [200, 100]);
+  });
+
+  it('lists the first 50 refused requests', async () => {
+    const host = Array.from({ length: 60 }, (_, at) => `http://host${at}.test`);
+    await open(source({ backend: [{ url_pattern: '/', host, method: 'POST' }] }));
+    for (let count = 0; count < 60; count++) await candidate.take(sample());
+    equal(candidate.findings.refusals.length, 50);
   });
 
   it('rejects configurations that cannot be built', async () => {

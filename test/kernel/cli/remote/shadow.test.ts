@@ -111,7 +111,7 @@ describe('the commands for shadow runs', function () {
     match((await call('shadow', '--stop')).out, /attempt 4 was ended early: stopped by an operator\n/);
   });
 
-  it('exit with status 1 if there is no run', async () => {
+  it('exit with status 1 if no run was started', async () => {
     server.on('GET /v1/shadow', [404, { title: 'Not Found', detail: 'no shadow run has been started', status: 404 }]);
     const { code, err } = await call('shadow');
     equal(code, 1);
