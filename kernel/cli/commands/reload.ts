@@ -8,7 +8,7 @@ import { isRefusal } from '../remote/client.ts';
 import { converse, remoteFlags } from '../remote/connect.ts';
 import { awaitDecision } from '../remote/guard.ts';
 import { replayFlags, replayQuery } from '../remote/replay.ts';
-import { awaitShadow, shadowFlags, shadowQuery } from '../remote/shadow.ts';
+import { awaitShadow, shadowFlags, shadowQuery, startedLine } from '../remote/shadow.ts';
 import { readBody, showResponse } from '../remote/show.ts';
 
 const flags = {
@@ -70,7 +70,8 @@ export const reload: Command = {
       const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
       const code = showResponse(context, response, values.json, describeChange);
       const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);
-      if (applied?.shadow) return awaitShadow(client, context, applied.shadow, values.json);
+      if (applied?.shadow && values.wait) return awaitShadow(client, context, applied.shadow, values.json);
+      if (applied?.shadow) context.stderr.write(startedLine(applied.shadow));
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
       if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
       context.stderr.write(

@@ -31,12 +31,14 @@ export const shadowFlags = {
     otherwise: 'safe',
     about: 'safe refuses requests of a shadow run to backends with methods other than GET and HEAD, any sends them.',
   },
+  wait: { type: 'boolean', default: true, about: 'Return as soon as the shadow run has started.' },
 } as const satisfies Flags;
 
 interface ShadowValues {
   readonly shadow?: string | undefined;
   readonly sample?: string | undefined;
   readonly 'shadow-methods'?: string | undefined;
+  readonly wait: boolean;
 }
 
 /** Converts the flags to query parameters. @throws UsageError. */
@@ -45,6 +47,7 @@ export function shadowQuery(flags: ShadowValues): Record<string, string | undefi
   if (shadow === undefined) {
     if (sample !== undefined) throw new UsageError('--sample requires --shadow');
     if (methods !== undefined) throw new UsageError('--shadow-methods requires --shadow');
+    if (!flags.wait) throw new UsageError('--no-wait requires --shadow');
     return {};
   }
   if (!readDuration(shadow)) throw new UsageError(`not a duration such as 10m: ${shadow}`);
@@ -93,6 +96,11 @@ export function describeShadow(report: ShadowReport): string[] {
   ];
 }
 
+/** Line for a run that has started, with what to do next. */
+export function startedLine(report: ShadowReport): string {
+  return `${shadowWords(report)}; sluice shadow shows its progress, and sluice shadow --stop ends it\n`;
+}
+
 /** Additional time to wait for the end of a run, in milliseconds. */
 const GRACE_MS = 30_000;
 
@@ -109,7 +117,7 @@ export async function awaitShadow(
 ): Promise<number> {
   const { stdout, stderr } = terminal;
   const waitMs = Date.parse(started.endsAt) - Date.parse(started.startedAt) + GRACE_MS;
-  stderr.write(`${shadowWords(started)}; sluice shadow shows its progress, and sluice shadow --stop ends it\n`);
+  stderr.write(startedLine(started));
   const report = await resultOf(client, started, AbortSignal.timeout(timerMs(waitMs)), (change) =>
     stderr.write(
       describeChanges([change])

@@ -100,6 +100,13 @@ describe('the commands for shadow runs', function () {
     deepEqual(JSON.parse(out.trim().split('\n').at(-1)!), failed);
   });
 
+  it('do not wait with --no-wait', async () => {
+    const { code, err } = await call('reload', '--shadow', '10m', '--no-wait');
+    equal(code, 0);
+    match(err, /^the shadow run of attempt 4 runs until .*; sluice shadow shows its progress/);
+    equal(server.calls.length, 1);
+  });
+
   it('show the progress of a run, and end it', async () => {
     server.on('GET /v1/shadow', [200, { ...running, compared: 7 }]);
     server.on('DELETE /v1/shadow', [200, { ...running, state: 'stopped', reason: 'stopped by an operator' }]);
@@ -122,6 +129,7 @@ describe('the commands for shadow runs', function () {
     const wrong = [
       ['--sample', '5%'],
       ['--shadow-methods', 'any'],
+      ['--no-wait'],
       ['--shadow', 'x'],
       ['--shadow', '1m', '--shadow-methods', 'all'],
     ];
