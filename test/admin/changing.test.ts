@@ -53,6 +53,7 @@ describe('a configuration change over the admin API', () => {
       warnings: [],
       guard: null,
       replay: null,
+      shadow: null,
       workers: { prepared: 1, committed: 1 },
     });
   });

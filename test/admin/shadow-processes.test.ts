@@ -32,7 +32,7 @@ describe('the processes of a shadow run', function () {
   let backend: TestBackend;
   let one: TestAdmin;
   before(async () => {
-    folder.write('busy.ts', busySource(30));
+    folder.write('busy.ts', busySource(20));
     backend = await startBackend(json({ id: 1, name: 'Ada', email: 'ada@example.test' }));
   });
   afterEach(() => one.close());
@@ -100,14 +100,15 @@ describe('the processes of a shadow run', function () {
     // Requests arrive faster than the candidate can handle any of them.
     await until(async () => {
       await Promise.all(Array.from({ length: 8 }, (_, id) => get(id)));
-      return (await report()).skipped.budget > 200;
+      const { budget, busy } = (await report()).skipped;
+      return budget > 0 && budget + busy > 200;
     });
     const { cpuMs, compared, different, skipped } = await stop();
     const boundMs = 0.2 * (performance.now() - startedAt) + 1000;
     // Requests that are admitted together before their cost is known can exceed the budget once.
     const excessMs = 600;
     ok(cpuMs <= boundMs + excessMs, `${cpuMs} ms of ${Math.round(boundMs)} ms`);
-    ok(compared > 0 && compared < skipped.budget, `${compared} compared`);
+    ok(compared > 0 && compared < skipped.budget + skipped.busy, `${compared} compared`);
     equal(different, 0);
   });
 

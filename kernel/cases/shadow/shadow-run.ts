@@ -32,7 +32,7 @@ const START_MS = 60_000;
 
 /** Interval at which findings are read, and the longest wait for them, in milliseconds. */
 const READ_MS = 1000;
-const SILENT_MS = 10_000;
+const SILENT_MS = 30_000;
 
 /** Longest wait for samples in progress at the end, in milliseconds. */
 const SETTLE_MS = 2000;
