@@ -80,7 +80,7 @@ export class Candidate {
   static async open(catalogue: Catalogue, order: ShadowOrder, cpu: CpuSource = ownCpu): Promise<Candidate> {
     const refusals = new Refusals();
     const open = ({ text, format, secrets }: ShadowConfiguration): Promise<OpenSandbox> =>
-      openSandbox(catalogue, new ConfigText(text, format), new ShadowSession(refusals, false), {
+      openSandbox(catalogue, new ConfigText(text, format), new ShadowSession(refusals, order.sendsAnyMethod), {
         network: 'http',
         denied: order.denied,
         secrets: new Map(secrets),

@@ -31,7 +31,6 @@ export async function repeatRequest(
     // Replaced below, by the target exactly as received.
     url: '/',
     payloadAsStream: true,
-    ...(address !== '' && { remoteAddress: address }),
   };
   try {
     const response = await sandbox.inject(session, options, (message, response) => {
@@ -39,7 +38,7 @@ export async function repeatRequest(
       message.url = url;
       message.rawHeaders = [...headers];
       message.headers = parsedHeaders(headers);
-      Object.assign(message.socket, { encrypted: isEncrypted });
+      Object.assign(message.socket, { remoteAddress: address, encrypted: isEncrypted });
     });
     const { statusCode: status, headers: received } = response;
     const all = new Map(

@@ -8,7 +8,7 @@ export interface Sample {
     readonly url: string;
     /** Alternating names and values, as received. */
     readonly headers: readonly string[];
-    /** Address of the connection's other end; empty if unknown. */
+    /** Address of the connection's other end; empty for a Unix socket. */
     readonly address: string;
     readonly isEncrypted: boolean;
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { runUnowned } from '../../contract/internal.ts';
 import { certificateOf } from '../port/client-certificate.ts';
+import { socketAddress } from '../request/client-ip.ts';
 import { captureResponse } from './capture-response.ts';
 import type { Sample, Sampling, Skipped } from './sample.ts';
 
@@ -95,12 +96,14 @@ function isUnsuitable(message: IncomingMessage): boolean {
   return hasBody || headers.upgrade !== undefined || certificateOf(message) !== null;
 }
 
-function requestOf({ method, url, rawHeaders, socket }: IncomingMessage): Sample['request'] {
+function requestOf(message: IncomingMessage): Sample['request'] {
+  const { method, url, rawHeaders } = message;
   return {
     method: method!,
     url: url!,
     headers: [...rawHeaders],
-    address: socket.remoteAddress ?? '',
-    isEncrypted: (socket as TLSSocket).encrypted === true,
+    address: socketAddress(message),
+    // A request whose connection was lost has no socket.
+    isEncrypted: (message.socket as TLSSocket | null)?.encrypted === true,
   };
 }
