@@ -95,7 +95,7 @@ export class Candidate {
     }
   }
 
-  /** Repeats the request of a sample and compares the responses. Never throws. */
+  /** Repeats the request of a sample and compares the responses. */
   async take({ request, response }: Sample): Promise<SampleOutcome> {
     // Limits count requests: the candidate gets a fraction of them.
     if (response.status === 429) return 'limited';
@@ -105,10 +105,13 @@ export class Candidate {
     if (!finished) return 'budget';
     try {
       await this.#compare(endpoint, request, response);
+      return 'compared';
+    } catch {
+      // A response that cannot be compared must not end the run.
+      return 'unsuitable';
     } finally {
       finished();
     }
-    return 'compared';
   }
 
   get findings(): ShadowFindings {

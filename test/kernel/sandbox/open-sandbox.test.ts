@@ -248,6 +248,28 @@ describe('a sandbox', () => {
     server.close();
   });
 
+  it('permits only connections of HTTP requests without a mock with the network "http"', async () => {
+    const server = createServer((_request, response) => response.end('{"real":true}')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const host = [`http://127.0.0.1:${port}`];
+    const endpoints = [
+      { endpoint: '/users/{id}', backend: [{ url_pattern: '/', host }] },
+      {
+        endpoint: '/http2/{id}',
+        backend: [{ url_pattern: '/', host, extra_config: { 'backend/http/client': { http2: true } } }],
+      },
+    ];
+    const sandbox = await open({ endpoints }, { network: 'http' });
+    const session = new Recording(() => null);
+    equal((await sandbox.inject(session, get)).body, '{"real":true}');
+    // The server speaks HTTP/1 only: the connection is opened, and the request fails.
+    equal((await sandbox.inject(session, { ...get, url: '/http2/1' })).statusCode, 500);
+    deepEqual(session.refusals, []);
+    await sandbox.close();
+    server.close();
+  });
+
   it('rejects an invalid configuration, and then allows connections again', async () => {
     await rejects(open({ endpoints: [{ endpoint: 'users', backend: [] }] }), /ENDPOINT_PATH|endpoint/);
     equal(Socket.prototype.connect, connecting);

@@ -1,8 +1,10 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, rejects, throws } from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { lookup, Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
-import { connect, Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
+import { unguarded } from '../../../kernel/net/guard-connections.ts';
 import { refuseConnections } from '../../../kernel/sandbox/refuse-connections.ts';
 import { type Session, within } from '../../../kernel/sandbox/session.ts';
 
@@ -50,6 +52,40 @@ describe('the connection guard of a sandbox', () => {
     await within(session, () => rejects(lookup('users.invalid'), /refuses connections/));
     await within(session, () => rejects(new Resolver().resolveSrv('users.invalid'), /refuses connections/));
     equal(refused.length, 2);
+  });
+
+  it('permits connections that a function opens before it returns, and refuses later ones', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const open = () => connect(port, '127.0.0.1');
+    const socket = within(session, () => unguarded(open));
+    await once(socket, 'connect');
+    const later = within(session, () => unguarded(() => Promise.resolve().then(open)));
+    await rejects(
+      later.then((refusedSocket) => once(refusedSocket, 'connect')),
+      /refuses connections/,
+    );
+    deepEqual(refused, [`127.0.0.1:${port}`]);
+    socket.destroy();
+    server.close();
+  });
+
+  it('refuses connections again after a function has thrown', async () => {
+    throws(() =>
+      unguarded(() => {
+        throw new Error('no');
+      }),
+    );
+    match((await failureOf((fail) => connect(9, '192.0.2.1').on('error', fail))).message, /refuses connections/);
+  });
+
+  it('permits lookups of services in sessions that look them up', async () => {
+    const looking = { ...session, looksUp: true };
+    await within(looking, () =>
+      rejects(new Resolver().resolveSrv('users.invalid'), /ENOTFOUND|ESERVFAIL|ECONNREFUSED/),
+    );
+    deepEqual(refused, []);
   });
 
   it('restores the network functions of Node.js after the last sandbox', async () => {

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { Candidate, type ShadowOrder } from '../../../../kernel/cases/shadow/candidate.ts';
 import type { Sample } from '../../../../kernel/server/exchange/sample.ts';
 import { catalogue } from '../../../../plugins/index.ts';
@@ -201,6 +202,18 @@ describe('the candidate of a shadow run', function () {
     };
     await open(source({ output_encoding: 'no-op', backend: [{ url_pattern: '/', encoding: 'no-op' }] }));
     equal(await candidate.take(sample()), 'compared');
+  });
+
+  it('compares only status and headers if a body cannot be decompressed', async () => {
+    await open(source({ backend: [{ url_pattern: '/', deny: ['name'] }] }));
+    const { response, ...rest } = sample();
+    const headers = [...response.headers, ['content-encoding', 'gzip'] as const];
+    await candidate.take({ ...rest, response: { ...response, headers } });
+    await candidate.take({ ...rest, response: { ...response, headers, body: gzipSync(Buffer.alloc(2_000_000, ' ')) } });
+    equal(
+      candidate.findings.changes.some(({ cause }) => cause !== 'header'),
+      false,
+    );
   });
 
   it('lists the first 200 differences, and counts the others', async () => {
