@@ -87,7 +87,8 @@ describe('the admin API over the Model Context Protocol', () => {
     const failed: string[] = [];
     for (const { name, inputSchema } of (await client.listTools()).tools) {
       const { isError, text } = await call(client, name, needed[name] ?? {});
-      if (isError && (inputSchema.required ?? []).length === 0) failed.push(`${name}: ${JSON.parse(text).detail ?? text}`);
+      if (isError && (inputSchema.required ?? []).length === 0)
+        failed.push(`${name}: ${JSON.parse(text).detail ?? text}`);
     }
     deepEqual(failed, ['getShadow: no shadow run has been started']);
     equal((await call(client, 'getStatus')).data.revision, 1);
