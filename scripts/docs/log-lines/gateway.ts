@@ -105,6 +105,18 @@ export const gatewayLines: LogAreas = {
     },
     {
       level: 'WARNING',
+      text: 'shadow run of attempt … failed: …',
+      cause: 'The process of the candidate ended or did not respond, for example because it needed more than 512 MiB.',
+      remedy: 'Start the run again with a smaller sample; clients are not affected.',
+    },
+    {
+      level: 'INFO',
+      text: 'shadow run of attempt … finished; … of … compared responses differ',
+      cause: 'The time of a shadow run is over.',
+      remedy: 'Read the differences with `sluice shadow` before you activate the configuration.',
+    },
+    {
+      level: 'WARNING',
       text: 'revisions are kept in memory only: …',
       cause: 'The state directory is not writable: the history is lost at a restart.',
       remedy: 'Set `--state-dir` to a writable directory.',
