@@ -98,7 +98,10 @@ describe('a shadow run', function () {
     deepEqual((await one.ask(`/v1/attempts/${body.attempt}`)).body.shadow, result);
     const types = events('shadow.*').map((event) => (event as { type: string }).type);
     deepEqual(types, ['shadow.started', 'shadow.difference', 'shadow.finished']);
-    match(one.lines.join('\n'), /shadow run of attempt 2 stopped: stopped by an operator; 3 of 3 compared responses/);
+    match(
+      one.lines.join('\n'),
+      /shadow run of attempt 2 has ended: stopped by an operator; 3 of 3 compared responses differ/,
+    );
   });
 
   it('ends by itself, and finds nothing if responses are equal', async () => {

@@ -176,9 +176,9 @@ export class ShadowRun {
     this.#update({ state, reason, endsAt: new Date().toISOString() });
     const report = this.#report!;
     const { attempt, compared, different } = report;
-    const line = `shadow run of attempt ${attempt} ${state}${reason === null ? '' : `: ${reason}`}; ${different} of ${compared} compared responses differ`;
-    if (state === 'failed') log.warning(line);
-    else log.info(line);
+    const result = `${different} of ${compared} compared responses differ`;
+    if (state === 'failed') log.warning(`shadow run of attempt ${attempt} failed: ${reason}; ${result}`);
+    else log.info(`shadow run of attempt ${attempt} has ended: ${reason ?? 'its time is over'}; ${result}`);
     events.emit('shadow.finished', report);
     this.#settle(report);
   }

@@ -105,14 +105,14 @@ export const gatewayLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'shadow run of attempt … failed: …',
+      text: 'shadow run of attempt … failed: …; …',
       cause: 'The process of the candidate ended or did not respond, for example because it needed more than 512 MiB.',
       remedy: 'Start the run again with a smaller sample; clients are not affected.',
     },
     {
       level: 'INFO',
-      text: 'shadow run of attempt … finished; … of … compared responses differ',
-      cause: 'The time of a shadow run is over.',
+      text: 'shadow run of attempt … has ended: …; … of … compared responses differ',
+      cause: 'The time of a shadow run is over, or it was ended early.',
       remedy: 'Read the differences with `sluice shadow` before you activate the configuration.',
     },
     {
