@@ -1,5 +1,12 @@
 import type Koa from 'koa';
-import { type Change, defaultThresholds, type GuardWish } from '#kernel';
+import {
+  type Change,
+  defaultThresholds,
+  type GuardWish,
+  rehearseBoth,
+  rehearseContracts,
+  rehearseReplay,
+} from '#kernel';
 import { appliedBody, appliedSchema } from './applied-body.ts';
 import { callerOf } from './caller.ts';
 import { contractsOf, contractsParameter } from './contracts.ts';
@@ -107,7 +114,7 @@ export async function applyChange(
     dryRun: queryFlag(ctx, 'dry_run'),
     waitMs: (queryNumber(ctx, 'wait', { most: MAX_WAIT }) ?? DEFAULT_WAIT) * 1000,
     guard: guardOf(ctx),
-    rehearse: inOrder(replayOf(ctx, gateway), contractsOf(ctx, admin)),
+    rehearse: rehearsalOf(ctx, admin),
     provided: ({ id, hash }) => demandMatch(ctx, { revision: id, hash }),
     begun: begun.resolve,
   };
@@ -126,13 +133,14 @@ export async function applyChange(
   ctx.body = appliedBody(outcome, gateway);
 }
 
-/** Combines two examinations of a new configuration; either can be undefined for none. */
-function inOrder(first: Change['rehearse'], second: Change['rehearse']): Change['rehearse'] {
-  if (!first || !second) return first ?? second;
-  return async (next, attempt) => {
-    await first(next, attempt);
-    await second(next, attempt);
-  };
+/** Examination of the new configuration with recorded requests; undefined without one. @throws Problem bad-request. */
+function rehearsalOf(ctx: Koa.Context, admin: Admin): Change['rehearse'] {
+  const { gateway } = admin;
+  const replay = replayOf(ctx, gateway);
+  const folder = contractsOf(ctx, admin);
+  if (replay && folder !== undefined) return rehearseBoth(gateway, replay, folder);
+  if (replay) return rehearseReplay(gateway, replay);
+  return folder === undefined ? undefined : rehearseContracts(gateway, folder);
 }
 
 function respondBegun(ctx: Koa.Context, attempt: number): void {

@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import { type Change, rehearseContracts } from '#kernel';
 import type { Admin } from './operation.ts';
 import { inQuery, queryText, queryWord } from './parameters.ts';
 import { Problem } from './problem.ts';
@@ -13,8 +12,8 @@ export const contractsParameter = inQuery(
   { type: 'string', enum: modes },
 );
 
-/** The check of contracts that a request demands; undefined without one. @throws Problem bad-request. */
-export function contractsOf(ctx: Koa.Context, { gateway, settings }: Admin): Change['rehearse'] {
+/** Folder of the contracts that a request holds the change to; undefined without one. @throws Problem bad-request. */
+export function contractsOf(ctx: Koa.Context, { gateway, settings }: Admin): string | undefined {
   if (queryText(ctx, 'contracts') === undefined) return undefined;
   queryWord(ctx, 'contracts', modes);
   if (settings.contracts === undefined) {
@@ -23,5 +22,5 @@ export function contractsOf(ctx: Koa.Context, { gateway, settings }: Admin): Cha
   if (gateway.recordings(1) === null) {
     throw new Problem('bad-request', 'contracts=strict requires recorded requests: configure telemetry/recorder');
   }
-  return rehearseContracts(gateway, settings.contracts);
+  return settings.contracts;
 }

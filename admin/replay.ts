@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { type Change, type Operations, rehearseReplay } from '#kernel';
+import type { Operations, RehearsalOptions } from '#kernel';
 import { inQuery, queryNumber, queryText, queryWord } from './parameters.ts';
 import { Problem } from './problem.ts';
 
@@ -35,7 +35,7 @@ export const replayParameters = [
 ];
 
 /** The replay that a request demands; undefined without one. @throws Problem bad-request. */
-export function replayOf(ctx: Koa.Context, gateway: Operations): Change['rehearse'] {
+export function replayOf(ctx: Koa.Context, gateway: Operations): RehearsalOptions | undefined {
   const wish = queryText(ctx, 'replay');
   const mode = queryWord(ctx, 'replay_mode', modes);
   const accepted = queryText(ctx, 'replay_accept');
@@ -55,5 +55,5 @@ export function replayOf(ctx: Koa.Context, gateway: Operations): Change['rehears
   if (gateway.recordings(1) === null) {
     throw new Problem('bad-request', 'replay requires recorded requests: configure telemetry/recorder');
   }
-  return rehearseReplay(gateway, { count, isStrict, accepted: new Set(accepted?.split('\n')) });
+  return { count, isStrict, accepted: new Set(accepted?.split('\n')) };
 }

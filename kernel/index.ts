@@ -1,5 +1,6 @@
+export { rehearseBoth } from './cases/rehearsal/rehearse-both.ts';
 export { rehearseContracts } from './cases/rehearsal/rehearse-contracts.ts';
-export { rehearseReplay } from './cases/rehearsal/rehearse-replay.ts';
+export { type RehearsalOptions, rehearseReplay } from './cases/rehearsal/rehearse-replay.ts';
 export type { ShadowSettings } from './cases/shadow/shadow-run.ts';
 export { ShadowRuns } from './cases/shadow/shadow-runs.ts';
 export {

@@ -110,6 +110,31 @@ describe('a change with contracts=strict', function () {
     match(invalid.body.errors[0].message, /users\.json: 'endpoint' is missing$/);
   });
 
+  it('replays recorded requests once if a replay is also requested', async () => {
+    await open(contractOf(fields));
+    const counts: number[] = [];
+    const { recordings } = one.gateway;
+    one.gateway.recordings = (count) => {
+      counts.push(count);
+      return recordings.call(one.gateway, count);
+    };
+    const added = await put(source(['id', 'name', 'email']), 'contracts=strict&replay=200&dry_run=true');
+    equal(added.status, 200, added.text);
+    deepEqual(
+      added.body.replay.changes.map(({ cause, at, requests }: Record<string, unknown>) => [cause, at, requests]),
+      [['visible', 'email', 3]],
+    );
+    // Each parameter also checks that the gateway records.
+    deepEqual(counts, [1, 1, 200]);
+    const removed = await put(source(['id']), 'contracts=strict&replay=200');
+    deepEqual([removed.status, removed.body.errors[0].code], [422, 'CONTRACT_BROKEN']);
+    const strict = await put(source(['id']), 'contracts=strict&replay=strict');
+    deepEqual([strict.status, strict.body.errors[0].code], [422, 'REPLAY_DIFFERENCE']);
+    counts.length = 0;
+    equal((await put(source(['id', 'name', 'email']), 'contracts=strict&replay=2')).body.replay.requests, 2);
+    deepEqual(counts, [1, 1, 2, 200]);
+  });
+
   it('is rejected if the gateway has no folder of contracts or does not record traffic', async () => {
     await open(contractOf(fields), 0, source(['id'], undefined, { 'admin/api': {} }));
     const { status, body } = await put(source(['id']));

@@ -3,7 +3,7 @@ import { pointerOnly } from '../../inspect/index.ts';
 import { findMatch } from '../../inspect/match.ts';
 import { MASKED } from '../har.ts';
 import type { Observed } from '../replay/compare.ts';
-import { type ReplayOptions, replay } from '../replay/replay.ts';
+import { type ReplayOptions, type ReplayResult, replay } from '../replay/replay.ts';
 import type { RecordedRequest, Traffic } from '../replay/traffic.ts';
 import type { TestResult } from '../run-tests.ts';
 import type { Compared } from './compare-contracts.ts';
@@ -15,6 +15,8 @@ export interface TrafficCompared extends Compared {
   readonly masked: number;
   /** Number of requests that cannot be repeated, because their recording is incomplete. */
   readonly incomplete: number;
+  /** Differences between the responses, as `sluice replay` reports them. */
+  readonly replay: ReplayResult;
 }
 
 /** Sends the requests of a recording to a configuration. @throws ConfigErrors if a configuration is not valid. */
@@ -24,7 +26,7 @@ export async function compareTraffic(
 ): Promise<TrafficCompared> {
   const [before, after]: [Observation[], Observation[]] = [[], []];
   let masked = 0;
-  await replay(traffic, {
+  const result = await replay(traffic, {
     ...options,
     observe(recorded, old, next) {
       if (isMasked(recorded, old, next)) {
@@ -35,7 +37,7 @@ export async function compareTraffic(
       after.push(observation(recorded, next));
     },
   });
-  return { before, after, masked, incomplete: traffic.incomplete };
+  return { before, after, masked, incomplete: traffic.incomplete, replay: result };
 }
 
 const none = new Uint8Array();

@@ -9,16 +9,24 @@ import { contractKey } from '../contracts/contract.ts';
 import { removedEndpoints } from '../contracts/static-differences.ts';
 import { type RehearsingGateway, rehearseAside } from './rehearse-aside.ts';
 
+/** Checks contracts with recorded requests. */
+type Run = (next: Next) => Promise<ContractsOutcome>;
+
 /** Number of recorded requests whose responses are checked. */
-const REQUESTS = 200;
+export const REQUESTS = 200;
 
 /**
  * Holds a new configuration to the contracts of a folder before it serves, with the latest recorded requests. Differences
  * that the serving configuration has as well are not the change's, and do not prevent it.
+ * @param run checks the contracts. Default: in a process of its own.
  */
-export function rehearseContracts(gateway: RehearsingGateway, folder: string): NonNullable<Change['rehearse']> {
+export function rehearseContracts(
+  gateway: RehearsingGateway,
+  folder: string,
+  run: Run = (next) => rehearseAside(gateway, next, { task: 'contracts', count: REQUESTS, input: { folder } }),
+): NonNullable<Change['rehearse']> {
   return async (next) => {
-    const outcome = await outcomeOf(gateway, folder, next);
+    const outcome = await outcomeOf(run, next);
     const removed = removedEndpoints(outcome.contracts, next.runtime.config.endpoints);
     const names = new Set(removed.map(({ endpoint }) => endpoint));
     const rest = outcome.differences.filter((each) => isBreaking(each) && !each.isKnown && !names.has(each.endpoint));
@@ -28,9 +36,9 @@ export function rehearseContracts(gateway: RehearsingGateway, folder: string): N
   };
 }
 
-async function outcomeOf(gateway: RehearsingGateway, folder: string, next: Next): Promise<ContractsOutcome> {
+async function outcomeOf(run: Run, next: Next): Promise<ContractsOutcome> {
   try {
-    return await rehearseAside(gateway, next, { task: 'contracts', count: REQUESTS, input: { folder } });
+    return await run(next);
   } catch (error) {
     next.signal.throwIfAborted();
     throw failed(error instanceof ConfigErrors ? error.errors[0]!.message : (error as Error).message);

@@ -9,6 +9,9 @@ import type { ReplayResult } from '../replay/replay.ts';
 import { type RehearsingGateway, rehearseAside } from './rehearse-aside.ts';
 import { withoutValues } from './without-values.ts';
 
+/** Replays recorded requests. */
+type Run = (next: Next) => Promise<ReplayResult>;
+
 /** Maximum number of differences in a report. */
 const MAX_CHANGES = 200;
 
@@ -24,10 +27,15 @@ export interface RehearsalOptions {
 /**
  * Replays the latest recorded requests over the serving and the new configuration, before the new one serves. The report
  * is kept with the attempt.
+ * @param run replays the requests. Default: in a process of its own.
  */
-export function rehearseReplay(gateway: RehearsingGateway, options: RehearsalOptions): NonNullable<Change['rehearse']> {
+export function rehearseReplay(
+  gateway: RehearsingGateway,
+  options: RehearsalOptions,
+  run: Run = (next) => rehearseAside(gateway, next, { task: 'replay', count: options.count, input: {} }),
+): NonNullable<Change['rehearse']> {
   return async (next, attempt) => {
-    const report = await reportOf(gateway, next, options);
+    const report = await reportOf(run, next, options);
     attempt.replay = report;
     if (!options.isStrict) return;
     const errors = [...failures(report), ...report.changes.map((change) => toError(change, next))];
@@ -35,11 +43,7 @@ export function rehearseReplay(gateway: RehearsingGateway, options: RehearsalOpt
   };
 }
 
-async function reportOf(
-  gateway: RehearsingGateway,
-  next: Next,
-  { count, isStrict: strict, accepted }: RehearsalOptions,
-): Promise<ReplayReport> {
+async function reportOf(run: Run, next: Next, { isStrict: strict, accepted }: RehearsalOptions): Promise<ReplayReport> {
   const startedAt = performance.now();
   const report = (result: Omit<ReplayResult, 'ms'>, failure: string | null = null): ReplayReport => {
     const { requests, incomplete, unfaithful } = result;
@@ -51,7 +55,7 @@ async function reportOf(
     return { strict, requests, incomplete, unfaithful, ...found, durationMs, failure };
   };
   try {
-    return report(await rehearseAside(gateway, next, { task: 'replay', count, input: {} }));
+    return report(await run(next));
   } catch (error) {
     next.signal.throwIfAborted();
     return report(nothing, (error as Error).message);
