@@ -195,10 +195,11 @@ export const clientBounds: readonly Bound[] = [
   {
     holds: 'Callers of an upstream MCP server with different forwarded headers (`ai/mcp`)',
     from: 'plugins/ai/mcp/remote/callers.ts',
-    limit: '{MAX_CALLERS} callers',
-    beyond: 'The session and tool list of the least recently seen are dropped.',
+    limit: '{MAX_CALLERS} callers, {MAX_LIST_BYTES:bytes} of tool lists',
+    beyond: 'The sessions and tool lists of the least recently seen are dropped.',
     tests: [
-      'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped',
+      'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped',
+      'the state of callers of an upstream MCP server is dropped while the tool lists of all callers take more than 64 MiB, the oldest first',
     ],
   },
   {

@@ -23,6 +23,11 @@ export class CachedTools {
     this.#read = read;
   }
 
+  /** Size of the list, in bytes. */
+  get bytes(): number {
+    return this.#list?.bytes ?? 0;
+  }
+
   /** Marks the tool list as outdated, so that the next caller requests it again. */
   expire(): void {
     this.#freshUntil = Number.NEGATIVE_INFINITY;

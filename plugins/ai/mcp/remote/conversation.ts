@@ -60,6 +60,8 @@ export class Conversation {
   #beginning: { readonly by: Call; readonly result: Promise<Agreement> } | null = null;
   #lastId = 0;
   #isListening = false;
+  /** Number of requests in progress. */
+  #pending = 0;
 
   constructor(line: Line) {
     this.#line = line;
@@ -71,14 +73,33 @@ export class Conversation {
    * @returns its result. @throws RemoteError, CallError, or the call's abort reason.
    */
   async request(method: string, params: DataObject, call: Call, headers: readonly string[] = []): Promise<DataObject> {
-    const known = this.#agreement;
-    const agreement = known ?? (await this.#begin(call));
-    const result = await this.#exchange(agreement, method, params, call, headers);
-    if (result !== null) return result;
-    if (this.#agreement === agreement) this.#agreement = null;
-    const again = known && (await this.#exchange(await this.#begin(call), method, params, call, headers));
-    if (again) return again;
-    throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
+    this.#pending++;
+    try {
+      const known = this.#agreement;
+      const agreement = known ?? (await this.#begin(call));
+      const result = await this.#exchange(agreement, method, params, call, headers);
+      if (result !== null) return result;
+      if (this.#agreement === agreement) this.#agreement = null;
+      const again = known && (await this.#exchange(await this.#begin(call), method, params, call, headers));
+      if (again) return again;
+      throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  /** Ends the session, so that the server does not keep it until its own timeout. A session that is in use is kept. */
+  async end(call: Call): Promise<void> {
+    const agreement = this.#agreement;
+    if (this.#pending > 0 || typeof agreement?.session !== 'string') return;
+    this.#agreement = null;
+    const { url, send, headers } = this.#line;
+    const reply = await send(
+      requestTo(url, 'DELETE', new HeaderBag([...headers, ...headersOf(agreement)]), null),
+      call,
+    );
+    // A server that does not let clients end sessions returns 405.
+    discard(reply.body);
   }
 
   /**

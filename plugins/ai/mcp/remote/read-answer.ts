@@ -15,17 +15,27 @@ export class RemoteError extends Error {
   }
 }
 
+/** Status of an upstream server that cannot carry a response. */
+export class StatusError extends CallError {
+  readonly status: number;
+
+  constructor(status: number) {
+    super('MCP_UPSTREAM', `status ${status}`);
+    this.status = status;
+  }
+}
+
 /**
  * Reads the response to a request, as JSON or from a stream of events, which is closed as soon as the response has
  * arrived.
  * @param notified receives the methods of notifications that precede the response.
- * @throws RemoteError for a JSON-RPC error; CallError for anything that is not a response to the request.
+ * @throws RemoteError for a JSON-RPC error; StatusError; CallError for anything that is not a response to the request.
  */
 export async function readAnswer(reply: Reply, id: number, notified: (method: string) => void): Promise<DataObject> {
   const { status } = reply;
   if (!isReadable(status)) {
     discard(reply.body);
-    throw new CallError('MCP_UPSTREAM', `status ${status}`);
+    throw new StatusError(status);
   }
   const isStream = /^text\/event-stream\b/i.test(reply.headers.get('content-type') ?? '');
   const message = isStream ? await fromEvents(reply, id, notified) : await fromJson(reply);

@@ -31,6 +31,8 @@ export interface ListRules {
 export interface ToolList {
   /** Tools by prefixed name, in listing order. */
   readonly tools: ReadonlyMap<string, RemoteTool>;
+  /** Size of the descriptions, in bytes. */
+  readonly bytes: number;
   /** Whether tools are missing because the list exceeds a limit. */
   readonly isCut: boolean;
 }
@@ -53,14 +55,15 @@ export async function readTools(conversation: Conversation, rules: ListRules, ca
       const tool = adopt(each, rules);
       const name = tool?.description['name'] as string;
       if (tool === null || tools.has(name)) continue;
-      bytes += Buffer.byteLength(printJson(tool.description));
-      if (tools.size === rules.maxTools || bytes > rules.maxBytes) return { tools, isCut: true };
+      const size = Buffer.byteLength(printJson(tool.description));
+      if (tools.size === rules.maxTools || bytes + size > rules.maxBytes) return { tools, bytes, isCut: true };
       tools.set(name, tool);
+      bytes += size;
     }
     cursor = getKey(result, 'nextCursor');
-    if (typeof cursor !== 'string') return { tools, isCut: false };
+    if (typeof cursor !== 'string') return { tools, bytes, isCut: false };
   }
-  return { tools, isCut: true };
+  return { tools, bytes, isCut: true };
 }
 
 /** @returns null for a tool that is not offered or not valid. */

@@ -13,11 +13,11 @@ import { serverUrl } from '../../lib/server-url.ts';
 import { type McpContext, type Observers, observed } from '../observed.ts';
 import { failedResult } from '../result.ts';
 import { CachedTools } from './cached-tools.ts';
-import { Callers } from './callers.ts';
+import { type CallerState, Callers } from './callers.ts';
 import { claimRules } from './claim-rules.ts';
 import { Conversation } from './conversation.ts';
 import { matcherOf } from './name-pattern.ts';
-import { RemoteError } from './read-answer.ts';
+import { RemoteError, StatusError } from './read-answer.ts';
 import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
 import { prefixOf, type UpstreamConfig } from './schema.ts';
 import { sentHeaders } from './target.ts';
@@ -26,6 +26,10 @@ import { type CountCall, toolRates } from './tool-rates.ts';
 
 /** Maximum time for notifying a server that a call was canceled, in milliseconds. */
 const FAREWELL_MS = 5000;
+/** Maximum time for ending the sessions of a configuration that no longer serves, in milliseconds. */
+const PARTING_MS = 1000;
+/** Number of sessions that are ended at a time. */
+const PARALLEL = 8;
 /** Maximum duration of a stream of announcements, in milliseconds. Each reading of the list opens a new one if none is open. */
 const LISTENING_MS = 3_600_000;
 /** Maximum length of an error message that is passed on to the model. */
@@ -43,7 +47,7 @@ export interface Upstream {
 }
 
 /** State of the server for callers with the same forwarded headers. */
-interface State {
+interface State extends CallerState {
   readonly conversation: Conversation;
   readonly list: CachedTools;
 }
@@ -74,7 +78,9 @@ export function compileUpstream(
     maxBytes: config.max_list_bytes,
   };
   const end = new AbortController();
-  site.defer(() => end.abort());
+  // A server that rejects the headers of one caller is available to the others.
+  const isOfCaller = (error: unknown): boolean =>
+    forwarded.length > 0 && error instanceof StatusError && (error.status === 401 || error.status === 403);
 
   const read = async (conversation: Conversation): Promise<ToolList | null> => {
     try {
@@ -88,21 +94,39 @@ export function compileUpstream(
       }
       return list;
     } catch (error) {
-      availability.down(error as Error);
+      if (!isOfCaller(error)) availability.down(error as Error);
       return null;
     }
   };
+  const background = (work: (call: Call) => Promise<unknown>): void =>
+    void underOwnCall(site.log, FAREWELL_MS, end.signal, work).catch(() => {});
   const states = new Callers<State>(forwarded, (own) => {
     const conversation: Conversation = new Conversation({
       url,
       send,
       headers: [...headers, ...own],
       version: site.use('version'),
-      background: (work) => void underOwnCall(site.log, FAREWELL_MS, end.signal, work).catch(() => {}),
+      background,
       changed: () => list.expire(),
     });
     const list = new CachedTools(site.use('clock'), config.list_ttl, () => read(conversation));
-    return { conversation, list };
+    return {
+      conversation,
+      list,
+      get bytes() {
+        return list.bytes;
+      },
+      end: () => background((call) => conversation.end(call)),
+    };
+  });
+  site.defer(async () => {
+    end.abort();
+    const left = [...states.all()].map(({ conversation }) => conversation).values();
+    const parting = async (call: Call): Promise<void> => {
+      for (const conversation of left) await conversation.end(call);
+    };
+    const inTime = (call: Call) => Promise.all(Array.from({ length: PARALLEL }, () => parting(call)));
+    await underOwnCall(site.log, PARTING_MS, new AbortController().signal, inTime).catch(() => {});
   });
 
   const run = async (state: State, { remoteName, mirrored }: RemoteTool, args: DataObject, call: Call) => {
@@ -114,6 +138,7 @@ export function compileUpstream(
       if (error instanceof RemoteError) return failedResult(error.message.slice(0, MAX_MESSAGE));
       if (part.reason && toCallError(part.reason).code === 'CALL_DEADLINE')
         return failedResult('the tool did not respond in time');
+      if (isOfCaller(error)) return failedResult('the server of the tool rejected the credentials of the caller');
       if (part.reason === null) availability.down(error as Error);
       return unavailable();
     } finally {

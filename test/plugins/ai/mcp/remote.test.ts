@@ -271,7 +271,91 @@ describe('an MCP server with upstream servers', () => {
     equal(upstream.requests.at(-1)!.headers['mcp-protocol-version'], '2025-06-18');
   });
 
-  it('requests the list of tools again after its lifetime, and when a response announces a change', async () => {
+  describe('with sessions', () => {
+    let ended: (string | undefined)[];
+    /** Response to the end of a session; null for none. */
+    let farewell: number | null;
+
+    beforeEach(async () => {
+      ended = [];
+      farewell = 200;
+      let sessions = 0;
+      upstream = await startBackend((request, response) => {
+        const session = request.headers['mcp-session-id'];
+        if (request.method === 'DELETE') {
+          ended.push(session as string);
+          if (farewell !== null) response.writeHead(farewell).end();
+          return;
+        }
+        if (session === undefined) response.setHeader('Mcp-Session-Id', `s${++sessions}`);
+        scripted(() => tools('t'))(request, response);
+      });
+    });
+    const replace = () =>
+      stage.gateway.reload(configOf(stage.backend.url, { server: { stateless: true, json_response: true } }));
+
+    it('ends its session when the configuration is replaced', async () => {
+      await start(upstream!.url);
+      await names();
+      await replace();
+      await until(() => ended.length > 0);
+      deepEqual(ended, ['s1']);
+    });
+
+    for (const [title, status] of [
+      ['does not let clients end sessions', 405],
+      ['does not respond to the end of a session', null],
+    ] as const) {
+      it(`replaces the configuration if the server ${title}`, async () => {
+        farewell = status;
+        await start(upstream!.url);
+        await names();
+        await replace();
+        await until(() => ended.length > 0);
+        deepEqual(await names(), ['lookup']);
+      });
+    }
+
+    it('ends the sessions of all callers with forwarded headers', async () => {
+      await start(upstream!.url, { forward_headers: ['X-User'] });
+      for (let user = 0; user < 20; user++) await names({ 'x-user': String(user) });
+      await replace();
+      await until(() => ended.length === 20);
+      equal(new Set(ended).size, 20);
+    });
+  });
+
+  it('stays available if it rejects the headers of one caller, and logs nothing', async () => {
+    upstream = await startBackend((request, response) => {
+      if (request.headers['x-user'] === 'eve') return void response.writeHead(401).end();
+      scripted((method) => (method === 'tools/call' ? said('x') : tools('t')))(request, response);
+    });
+    await start(upstream.url, { forward_headers: ['X-User'] });
+    for (const user of ['ada', 'eve', 'ada']) {
+      deepEqual(await names({ 'x-user': user }), user === 'eve' ? ['lookup'] : ['lookup', 'far_t']);
+    }
+    deepEqual(
+      stage.lines.filter((line) => line.includes('upstream server')),
+      [],
+    );
+  });
+
+  it('returns a tool error if it rejects the headers of a caller who has a list', async () => {
+    upstream = await startBackend((request, response) => {
+      const { method } = JSON.parse(request.body.toString());
+      if (method === 'tools/call') return void response.writeHead(403).end();
+      scripted(() => tools('t'))(request, response);
+    });
+    await start(upstream.url, { forward_headers: ['X-User'] });
+    const { result } = (await stage.call({}, { 'x-user': 'ada' }, 'far_t')).message;
+    deepEqual(
+      [result.isError, result.content[0].text],
+      [true, 'the server of the tool rejected the credentials of the caller'],
+    );
+    deepEqual(await names({ 'x-user': 'ada' }), ['lookup', 'far_t']);
+  });
+
+  it('reads the list again after its lifetime, and when a response announces a change', async () => {
     let count = 0;
     upstream = await startBackend((request, response) => {
       const { id, method } = JSON.parse(request.body.toString());
@@ -467,17 +551,33 @@ describe('an MCP server with upstream servers', () => {
 });
 
 describe('the state of callers of an upstream MCP server', () => {
-  it('is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped', () => {
-    const opened: string[] = [];
-    const callers = new Callers<object>(['X-User'], ([, user]) => {
+  const client = (user: number) => makeRequest({ headers: new HeaderBag(['X-User', String(user)]) });
+  /** @param bytes size of each tool list. */
+  const open = (bytes: number) => {
+    const [opened, ended]: [string[], string[]] = [[], []];
+    const callers = new Callers(['X-User'], ([, user]) => {
       opened.push(user!);
-      return {};
+      return { bytes, end: () => void ended.push(user!) };
     });
-    const client = (user: number) => makeRequest({ headers: new HeaderBag(['X-User', String(user)]) });
+    return { callers, opened, ended };
+  };
+
+  it('is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped', () => {
+    const { callers, opened, ended } = open(1);
     for (let user = 0; user <= 1000; user++) callers.of(client(user));
     equal(callers.size, 1000);
     callers.of(client(1));
     callers.of(client(0));
     deepEqual(opened.slice(1000), ['1000', '0']);
+    deepEqual(ended, ['0', '2']);
+  });
+
+  it('is dropped while the tool lists of all callers take more than 64 MiB, the oldest first', () => {
+    const { callers, ended } = open(4 * 1024 * 1024);
+    for (let user = 0; user < 17; user++) callers.of(client(user));
+    deepEqual(ended, []);
+    callers.of(client(0));
+    callers.of(client(17));
+    deepEqual([ended, callers.size], [['1'], 17]);
   });
 });
