@@ -7,6 +7,8 @@ import type { BackendConfig } from './config.ts';
  */
 export interface Encoding {
   readonly name: string;
+  /** Name of an encoding with the same bytes: bodies pass from one to the other without being decoded. Default: none. */
+  readonly aliasOf?: string;
   /** Passes the bytes through unchanged, with status and headers. Only one backend is allowed. */
   readonly raw?: true;
   /** A raw encoding for long-lived responses: status 200 is always streamed without a length. HTTP backends only. */

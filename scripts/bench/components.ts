@@ -90,6 +90,9 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('circuit-breaker', () => ({
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
   })),
+  scenario('circuit-breaker-http', () => ({
+    backend: { 'qos/circuit-breaker/http': { interval: 60, timeout: 10, max_errors: 5, valid_status_codes: [200] } },
+  })),
   scenario('retry', () => ({ backend: { 'backend/retry': {} } })),
   scenario('retry-hedged', () => ({ backend: { 'backend/retry': { attempt_timeout: '5s', hedge_after: '1s' } } })),
   // The gateway without the cache calls the backend for every request; a cached response must cost at most 60% of that.

@@ -8,6 +8,7 @@ export const redisComponents: readonly (readonly [name: string, attach: (folder:
   spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0
     ? [
         ['rate-limit-redis', limit],
+        ['rate-limit-service-redis', serviceLimit],
         ['quota', quota],
       ]
     : [];
@@ -43,6 +44,11 @@ function waitFor(at: number): void {
 function limit(folder: string): Attached {
   const both = { connection_name: 'counters', max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' };
   return { service: redis(folder), endpoint: { 'qos/ratelimit/router/redis': both } };
+}
+
+function serviceLimit(folder: string): Attached {
+  const both = { connection_name: 'counters', max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' };
+  return { service: { ...redis(folder), 'qos/ratelimit/service/redis': both } };
 }
 
 /** Two windows of one caller. */

@@ -12,9 +12,12 @@ import { type RunningGateway, startGateway } from '../../kernel/gateway/start-ga
 import { withPlugins } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { freePort } from '../free-port.ts';
+import { bodyScenarios } from './bodies.ts';
 import { componentScenarios as ofComponents } from './components.ts';
 import { compressionScenarios } from './compression.ts';
 import { body, constant } from './constant.ts';
+import { credentialScenarios } from './credentials.ts';
+import { formatScenarios } from './formats.ts';
 import { modelScenarios } from './models.ts';
 import { pick, positive } from './options.ts';
 import { promptScenarios } from './prompts.ts';
@@ -30,6 +33,9 @@ const componentScenarios = [
   remoteToolScenario,
   ...modelScenarios,
   ...promptScenarios,
+  ...bodyScenarios,
+  ...credentialScenarios,
+  ...formatScenarios,
 ];
 
 /**

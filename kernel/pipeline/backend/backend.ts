@@ -143,13 +143,17 @@ function compileReading(
       encoding,
       asCollection: backend.is_collection ?? false,
       shape,
-      pass: options.unread && encoding.name === output.name ? passing(options, shape) : null,
+      pass: options.unread && formatOf(encoding) === formatOf(output) ? passing(options, shape) : null,
       isPart: !options.alone,
       name: `${backend.method} ${backend.url_pattern}`,
       log: options.log,
     },
     transport,
   );
+}
+
+function formatOf({ name, aliasOf = name }: Encoding): string {
+  return aliasOf;
 }
 
 /** Returns a function that validates and shapes bytes without decoding them; null when they must be decoded. */
