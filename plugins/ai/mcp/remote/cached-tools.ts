@@ -10,17 +10,22 @@ export class CachedTools {
   readonly #clock: Clock;
   readonly #ttlMs: number;
   readonly #read: () => Promise<ToolList | null>;
+  readonly #wasRead: () => void;
   #list: ToolList | null = null;
   #freshUntil = Number.NEGATIVE_INFINITY;
   /** Whether a change was announced while the list was being read. */
   #isOutdated = false;
   #reading: Promise<ToolList | null> | null = null;
 
-  /** @param read reads the list, for a limited time; null if the server is unavailable. Never rejects. */
-  constructor(clock: Clock, ttlMs: number, read: () => Promise<ToolList | null>) {
+  /**
+   * @param read reads the list, for a limited time; null if the server is unavailable. Never rejects.
+   * @param wasRead called when the list has been replaced.
+   */
+  constructor(clock: Clock, ttlMs: number, read: () => Promise<ToolList | null>, wasRead: () => void) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
     this.#read = read;
+    this.#wasRead = wasRead;
   }
 
   /** Size of the list, in bytes. */
@@ -57,6 +62,7 @@ export class CachedTools {
     const lifetimeMs = this.#list ? this.#ttlMs : Math.min(PAUSE_MS, this.#ttlMs);
     if (!this.#isOutdated) this.#freshUntil = this.#clock.now() + lifetimeMs;
     this.#reading = null;
+    this.#wasRead();
     return this.#list;
   }
 }

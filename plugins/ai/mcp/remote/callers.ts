@@ -36,11 +36,10 @@ export class Callers<State extends CallerState> {
       headers.getAll(name.toLowerCase()).flatMap((value) => [name, value]),
     );
     const key = forwarded.length === 0 ? '' : hash('sha256', JSON.stringify(forwarded));
-    const known = this.#states.get(key);
-    if (known) this.#states.delete(key);
-    else this.#makeRoom();
-    const state = known ?? this.#open(forwarded);
+    const state = this.#states.get(key) ?? this.#open(forwarded);
+    const isNew = !this.#states.delete(key);
     this.#states.set(key, state);
+    if (isNew) this.trim();
     return state;
   }
 
@@ -49,11 +48,13 @@ export class Callers<State extends CallerState> {
     return this.#states.values();
   }
 
-  #makeRoom(): void {
+  /** Drops the least recently used states beyond the limits. Called when a list has been read, too. */
+  trim(): void {
     let bytes = 0;
     for (const state of this.#states.values()) bytes += state.bytes;
     for (const [key, state] of this.#states) {
-      if (this.#states.size < MAX_CALLERS && bytes <= MAX_LIST_BYTES) return;
+      const { size } = this.#states;
+      if (size <= MAX_CALLERS && (bytes <= MAX_LIST_BYTES || size === 1)) return;
       this.#states.delete(key);
       bytes -= state.bytes;
       state.end();

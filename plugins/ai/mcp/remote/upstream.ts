@@ -100,7 +100,7 @@ export function compileUpstream(
   };
   const background = (work: (call: Call) => Promise<unknown>): void =>
     void underOwnCall(site.log, FAREWELL_MS, end.signal, work).catch(() => {});
-  const states = new Callers<State>(forwarded, (own) => {
+  const states: Callers<State> = new Callers(forwarded, (own) => {
     const conversation: Conversation = new Conversation({
       url,
       send,
@@ -109,7 +109,12 @@ export function compileUpstream(
       background,
       changed: () => list.expire(),
     });
-    const list = new CachedTools(site.use('clock'), config.list_ttl, () => read(conversation));
+    const list = new CachedTools(
+      site.use('clock'),
+      config.list_ttl,
+      () => read(conversation),
+      () => states.trim(),
+    );
     return {
       conversation,
       list,

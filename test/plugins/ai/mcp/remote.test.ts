@@ -574,10 +574,27 @@ describe('the state of callers of an upstream MCP server', () => {
 
   it('is dropped while the tool lists of all callers take more than 64 MiB, the oldest first', () => {
     const { callers, ended } = open(4 * 1024 * 1024);
-    for (let user = 0; user < 17; user++) callers.of(client(user));
+    for (let user = 0; user < 16; user++) callers.of(client(user));
     deepEqual(ended, []);
     callers.of(client(0));
-    callers.of(client(17));
-    deepEqual([ended, callers.size], [['1'], 17]);
+    callers.of(client(16));
+    deepEqual([ended, callers.size], [['1'], 16]);
+  });
+
+  it('is dropped when lists that are read at the same time take more than 64 MiB, except for that of the last caller', () => {
+    let bytes = 0;
+    const callers = new Callers(['X-User'], () => ({
+      get bytes() {
+        return bytes;
+      },
+      end: () => {},
+    }));
+    for (let user = 0; user < 100; user++) callers.of(client(user));
+    bytes = 1024 * 1024;
+    callers.trim();
+    equal(callers.size, 64);
+    bytes = 65 * 1024 * 1024;
+    callers.trim();
+    equal(callers.size, 1);
   });
 });
