@@ -1,3 +1,4 @@
+import { hashSync } from 'bcryptjs';
 import { answering } from './answering.ts';
 import type { Attached, Scenario } from './scenario.ts';
 import { tokens } from './tokens.ts';
@@ -11,8 +12,24 @@ function scenario(name: string, attach: (folder: string) => Attached, more: Part
 const claims = { iss: 'https://id.example.com', sub: 'ada', exp: 4_000_000_000, roles: ['reader'] };
 const keys = 'samples/tokens/keys.json';
 
-/** Tokens that the gateway issues, obtains and checks for revocation. */
+/** Tokens that the gateway issues, obtains and checks for revocation, and the cost of settings for other endpoints. */
 export const credentialScenarios: readonly Scenario[] = [
+  // Settings at the root for components that the endpoint does not have.
+  scenario('declared-only', (folder) => ({
+    service: {
+      'auth/validator': { shared_cache_duration: 900 },
+      'auth/api-keys': { keys: [{ key: 'key-of-another-endpoint-7f3a9c', roles: ['user'] }] },
+      'auth/basic': { users: { ada: hashSync('correct horse battery', 4) } },
+      'auth/introspection': {
+        ...{ introspection_url: answering(folder, '() => ({ active: true })') },
+        ...{ client_id: 'bench', client_secret: 'bench' },
+      },
+      'governance/processors': {
+        quotas: [{ name: 'bench', rules: [{ name: 'gold', limits: [{ amount: 1, unit: 'day' }] }] }],
+      },
+      'server/static-filesystem': { prefix: '/media', path: folder },
+    },
+  })),
   // Signs one object of the response with HS256.
   scenario(
     'signer',
