@@ -581,7 +581,7 @@ describe('the state of callers of an upstream MCP server', () => {
     deepEqual([ended, callers.size], [['1'], 16]);
   });
 
-  it('is dropped when lists that are read at the same time take more than 64 MiB, except for that of the last caller', () => {
+  it('is dropped when lists that are read at the same time take more than 64 MiB, but the list of the last caller stays', () => {
     let bytes = 0;
     const callers = new Callers(['X-User'], () => ({
       get bytes() {
