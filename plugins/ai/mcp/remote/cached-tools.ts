@@ -9,7 +9,6 @@ const PAUSE_MS = 10_000;
 export class CachedTools {
   readonly #clock: Clock;
   readonly #ttlMs: number;
-  readonly #read: () => Promise<ToolList | null>;
   readonly #wasRead: () => void;
   #list: ToolList | null = null;
   #freshUntil = Number.NEGATIVE_INFINITY;
@@ -17,14 +16,10 @@ export class CachedTools {
   #isOutdated = false;
   #reading: Promise<ToolList | null> | null = null;
 
-  /**
-   * @param read reads the list, for a limited time; null if the server is unavailable. Never rejects.
-   * @param wasRead called when the list has been replaced.
-   */
-  constructor(clock: Clock, ttlMs: number, read: () => Promise<ToolList | null>, wasRead: () => void) {
+  /** @param wasRead called when the list has been replaced. */
+  constructor(clock: Clock, ttlMs: number, wasRead: () => void) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
-    this.#read = read;
     this.#wasRead = wasRead;
   }
 
@@ -42,10 +37,18 @@ export class CachedTools {
   /**
    * Returns the list; null if the server is unavailable. Waits at most for half of the time that the call has left, so
    * that an unresponsive server does not prevent a response.
+   * @param read reads the list, for a limited time; null if the server is unavailable. Never rejects.
    */
-  async get(call: Call): Promise<ToolList | null> {
+  async get(call: Call, read: () => Promise<ToolList | null>): Promise<ToolList | null> {
     if (this.#reading === null && this.#clock.now() < this.#freshUntil) return this.#list;
-    this.#reading ??= this.#refresh();
+    const isOwn = this.#reading === null;
+    const list = await this.#wait(call, read);
+    // A reading that ended with the configuration of another call says nothing about the server.
+    return list === null && !isOwn && this.#isOutdated ? this.#wait(call, read) : list;
+  }
+
+  async #wait(call: Call, read: () => Promise<ToolList | null>): Promise<ToolList | null> {
+    this.#reading ??= this.#refresh(read);
     const part = call.fork(call.remainingMs / 2);
     try {
       return await during(part, this.#reading);
@@ -56,9 +59,9 @@ export class CachedTools {
     }
   }
 
-  async #refresh(): Promise<ToolList | null> {
+  async #refresh(read: () => Promise<ToolList | null>): Promise<ToolList | null> {
     this.#isOutdated = false;
-    this.#list = await this.#read();
+    this.#list = await read();
     const lifetimeMs = this.#list ? this.#ttlMs : Math.min(PAUSE_MS, this.#ttlMs);
     if (!this.#isOutdated) this.#freshUntil = this.#clock.now() + lifetimeMs;
     this.#reading = null;

@@ -6,18 +6,20 @@ const MAX_CALLERS = 1000;
 /** Maximum size of the tool lists of all callers of an upstream server, in bytes. The most recent caller always has a list. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
+const none: readonly never[] = [];
+
 /** State of an upstream server for one caller. */
 export interface CallerState {
   /** Size of the caller's tool list, in bytes. */
   readonly bytes: number;
-  /** Releases the resources of a state that is dropped. */
-  end(): void;
 }
 
 /** State of an upstream server by the forwarded headers of the callers. */
 export class Callers<State extends CallerState> {
   /** States by digest of the headers, least recently used first. */
   readonly #states = new Map<string, State>();
+  /** Dropped states whose resources are not released yet. */
+  #dropped: State[] = [];
   readonly #names: readonly string[];
   readonly #open: (headers: readonly string[]) => State;
 
@@ -43,9 +45,18 @@ export class Callers<State extends CallerState> {
     return state;
   }
 
-  /** All states. */
-  all(): Iterable<State> {
-    return this.#states.values();
+  /** Returns the states that were dropped since the last call, whose resources the caller releases. */
+  takeDropped(): readonly State[] {
+    if (this.#dropped.length === 0) return none;
+    const dropped = this.#dropped;
+    this.#dropped = [];
+    return dropped;
+  }
+
+  /** Drops all states. */
+  clear(): void {
+    this.#dropped.push(...this.#states.values());
+    this.#states.clear();
   }
 
   /** Drops the least recently used states beyond the limits. Called when a list has been read, too. */
@@ -57,7 +68,7 @@ export class Callers<State extends CallerState> {
       if (size <= MAX_CALLERS && (bytes <= MAX_LIST_BYTES || size === 1)) return;
       this.#states.delete(key);
       bytes -= state.bytes;
-      state.end();
+      this.#dropped.push(state);
     }
   }
 }

@@ -30,8 +30,6 @@ export interface Line {
   readonly version: string;
   /** Runs work that continues after a client's call has ended, for a limited time. */
   background(work: (call: Call) => Promise<unknown>): void;
-  /** Called when the server has announced a change of its tools. */
-  changed(): void;
 }
 
 /** Result of the negotiation with a server. */
@@ -54,7 +52,7 @@ const withoutHandshake: ReadonlySet<number> = new Set([
 
 /** Client of an upstream server: negotiates the protocol version, and begins a new session when the server has ended the previous one. */
 export class Conversation {
-  readonly #line: Line;
+  readonly #changed: () => void;
   #agreement: Agreement | null = null;
   /** The negotiation in progress, which concurrent calls share. */
   #beginning: { readonly by: Call; readonly result: Promise<Agreement> } | null = null;
@@ -63,24 +61,32 @@ export class Conversation {
   /** Number of requests in progress. */
   #pending = 0;
 
-  constructor(line: Line) {
-    this.#line = line;
+  /** @param changed called when the server has announced a change of its tools. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
   }
 
   /**
    * Sends a request.
+   * @param line access of the configuration that the request belongs to.
    * @param headers headers that mirror arguments, as a flat list.
    * @returns its result. @throws RemoteError, CallError, or the call's abort reason.
    */
-  async request(method: string, params: DataObject, call: Call, headers: readonly string[] = []): Promise<DataObject> {
+  async request(
+    line: Line,
+    method: string,
+    params: DataObject,
+    call: Call,
+    headers: readonly string[] = [],
+  ): Promise<DataObject> {
     this.#pending++;
     try {
       const known = this.#agreement;
-      const agreement = known ?? (await this.#begin(call));
-      const result = await this.#exchange(agreement, method, params, call, headers);
+      const agreement = known ?? (await this.#begin(line, call));
+      const result = await this.#exchange(line, agreement, method, params, call, headers);
       if (result !== null) return result;
       if (this.#agreement === agreement) this.#agreement = null;
-      const again = known && (await this.#exchange(await this.#begin(call), method, params, call, headers));
+      const again = known && (await this.#exchange(line, await this.#begin(line, call), method, params, call, headers));
       if (again) return again;
       throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
     } finally {
@@ -89,11 +95,10 @@ export class Conversation {
   }
 
   /** Ends the session, so that the server does not keep it until its own timeout. A session that is in use is kept. */
-  async end(call: Call): Promise<void> {
+  async end({ url, send, headers }: Line, call: Call): Promise<void> {
     const agreement = this.#agreement;
     if (this.#pending > 0 || typeof agreement?.session !== 'string') return;
     this.#agreement = null;
-    const { url, send, headers } = this.#line;
     const reply = await send(
       requestTo(url, 'DELETE', new HeaderBag([...headers, ...headersOf(agreement)]), null),
       call,
@@ -106,12 +111,11 @@ export class Conversation {
    * Receives announcements of the server until their stream ends. Returns at once if the server has none, or if a stream
    * is already open. @throws CallError, or the call's abort reason.
    */
-  async listen(call: Call): Promise<void> {
+  async listen({ url, send, headers }: Line, call: Call): Promise<void> {
     const agreement = this.#agreement;
-    if (!agreement?.announces || this.#isListening) return;
+    if (!agreement || !this.canListen) return;
     this.#isListening = true;
     try {
-      const { url, send, headers } = this.#line;
       const all = ['Accept', 'text/event-stream', ...headers, ...headersOf(agreement)];
       const reply = await send(requestTo(url, 'GET', new HeaderBag(all), null), call);
       if (reply.errors.length > 0) throw reply.errors[0]!;
@@ -124,12 +128,17 @@ export class Conversation {
     }
   }
 
+  /** Whether the server announces changes, and no stream is open. */
+  get canListen(): boolean {
+    return this.#agreement?.announces === true && !this.#isListening;
+  }
+
   readonly #notified = (method: string): void => {
-    if (method === 'notifications/tools/list_changed') this.#line.changed();
+    if (method === 'notifications/tools/list_changed') this.#changed();
   };
 
   /** Negotiates once for concurrent calls: each negotiation begins a session that the server keeps. */
-  async #begin(call: Call): Promise<Agreement> {
+  async #begin(line: Line, call: Call): Promise<Agreement> {
     while (this.#beginning) {
       const { by, result } = this.#beginning;
       try {
@@ -139,7 +148,7 @@ export class Conversation {
         if (call.reason || !by.reason) throw error;
       }
     }
-    const beginning = { by: call, result: this.#negotiate(call) };
+    const beginning = { by: call, result: this.#negotiate(line, call) };
     this.#beginning = beginning;
     try {
       this.#agreement = await beginning.result;
@@ -149,13 +158,13 @@ export class Conversation {
     }
   }
 
-  async #negotiate(call: Call): Promise<Agreement> {
+  async #negotiate(line: Line, call: Call): Promise<Agreement> {
     const newest = handshakeVersions.at(-1)!;
-    const clientInfo = { name: 'sluice', version: this.#line.version };
+    const clientInfo = { name: 'sluice', version: line.version };
     try {
       const id = ++this.#lastId;
       const params = { protocolVersion: newest, capabilities: {}, clientInfo };
-      const reply = await this.#post({ jsonrpc: '2.0', id, method: 'initialize', params }, [], call);
+      const reply = await this.#post(line, { jsonrpc: '2.0', id, method: 'initialize', params }, [], call);
       const session = reply.headers.get('mcp-session-id') ?? null;
       const result = await this.#read(reply, id);
       const version = getKey(result, 'protocolVersion');
@@ -163,7 +172,7 @@ export class Conversation {
         throw new CallError('MCP_UPSTREAM', 'the server supports no protocol version that the gateway supports');
       }
       const agreement = { version, stateless: false, session, announces: announcesChanges(result) };
-      await this.#notify(agreement, 'notifications/initialized', {}, call);
+      await this.#notify(line, agreement, 'notifications/initialized', {}, call);
       return agreement;
     } catch (error) {
       if (!(error instanceof RemoteError) || !withoutHandshake.has(error.code)) throw error;
@@ -173,6 +182,7 @@ export class Conversation {
 
   /** @returns null if the server does not know the session. */
   async #exchange(
+    line: Line,
     agreement: Agreement,
     method: string,
     params: DataObject,
@@ -193,10 +203,10 @@ export class Conversation {
     const cancellation = stateless
       ? null
       : call.onCancel(() => {
-          this.#line.background((own) => this.#notify(agreement, 'notifications/cancelled', { requestId: id }, own));
+          line.background((own) => this.#notify(line, agreement, 'notifications/cancelled', { requestId: id }, own));
         });
     try {
-      const reply = await this.#post(message, headers, call);
+      const reply = await this.#post(line, message, headers, call);
       if (reply.status === 404 && session !== null) {
         discard(reply.body);
         return null;
@@ -211,13 +221,17 @@ export class Conversation {
     return readAnswer(reply, id, this.#notified);
   }
 
-  async #notify(agreement: Agreement, method: string, params: DataObject, call: Call): Promise<void> {
-    const { body } = await this.#post({ jsonrpc: '2.0', method, params }, headersOf(agreement), call);
+  async #notify(line: Line, agreement: Agreement, method: string, params: DataObject, call: Call): Promise<void> {
+    const { body } = await this.#post(line, { jsonrpc: '2.0', method, params }, headersOf(agreement), call);
     discard(body);
   }
 
-  async #post(message: DataObject, headers: readonly string[], call: Call): Promise<Reply> {
-    const { url, send, headers: always } = this.#line;
+  async #post(
+    { url, send, headers: always }: Line,
+    message: DataObject,
+    headers: readonly string[],
+    call: Call,
+  ): Promise<Reply> {
     const all = [
       ...['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'],
       ...always,

@@ -1,5 +1,4 @@
 import {
-  type Call,
   type Data,
   type DataObject,
   getKey,
@@ -8,7 +7,6 @@ import {
   mirroredParameters,
   printJson,
 } from '#contract';
-import type { Conversation } from './conversation.ts';
 import type { MatchesName } from './name-pattern.ts';
 
 /** A tool of an upstream server. */
@@ -43,13 +41,16 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 /** Fields of a tool that are published unchanged. */
 const passedOn = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 
+/** Requests a page of a list. */
+export type RequestPage = (params: DataObject) => Promise<DataObject>;
+
 /** Reads all pages of a tool list, until a limit is exceeded. Invalid tools are omitted. */
-export async function readTools(conversation: Conversation, rules: ListRules, call: Call): Promise<ToolList> {
+export async function readTools(requestPage: RequestPage, rules: ListRules): Promise<ToolList> {
   const tools = new Map<string, RemoteTool>();
   let bytes = 0;
   let cursor: Data | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const result = await conversation.request('tools/list', cursor === undefined ? {} : { cursor }, call);
+    const result = await requestPage(cursor === undefined ? {} : { cursor });
     const listed = getKey(result, 'tools');
     for (const each of Array.isArray(listed) ? listed : []) {
       const tool = adopt(each, rules);

@@ -12,14 +12,13 @@ import { underOwnCall } from '../../../shared/calls/own-call.ts';
 import { serverUrl } from '../../lib/server-url.ts';
 import { type McpContext, type Observers, observed } from '../observed.ts';
 import { failedResult } from '../result.ts';
-import { CachedTools } from './cached-tools.ts';
-import { type CallerState, Callers } from './callers.ts';
 import { claimRules } from './claim-rules.ts';
-import { Conversation } from './conversation.ts';
+import type { Line } from './conversation.ts';
 import { matcherOf } from './name-pattern.ts';
 import { RemoteError, StatusError } from './read-answer.ts';
 import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
 import { prefixOf, type UpstreamConfig } from './schema.ts';
+import { type State, sharedState } from './shared-state.ts';
 import { sentHeaders } from './target.ts';
 import { type AcceptsCall, toolPolicies } from './tool-policies.ts';
 import { type CountCall, toolRates } from './tool-rates.ts';
@@ -44,12 +43,6 @@ export interface Upstream {
   tools(context: McpContext): Promise<readonly McpTool<McpContext>[]>;
   /** Finds a tool that the caller can call. While the server is unavailable, calls return an error. */
   tool(name: string, context: McpContext): Promise<McpTool<McpContext> | undefined>;
-}
-
-/** State of the server for callers with the same forwarded headers. */
-interface State extends CallerState {
-  readonly conversation: Conversation;
-  readonly list: CachedTools;
 }
 
 /** @throws ConfigError MCP_UPSTREAM or MCP_HEADER; warning MCP_INSECURE. @param at relative pointer. */
@@ -82,63 +75,61 @@ export function compileUpstream(
   const isOfCaller = (error: unknown): boolean =>
     forwarded.length > 0 && error instanceof StatusError && (error.status === 401 || error.status === 403);
 
-  const read = async (conversation: Conversation): Promise<ToolList | null> => {
+  const background = (work: (call: Call) => Promise<unknown>, limitMs = FAREWELL_MS): void =>
+    void underOwnCall(site.log, limitMs, end.signal, work).catch(() => {});
+  const version = site.use('version');
+  const lineOf = ({ forwarded: own }: State): Line => ({
+    ...{ url, send, version, background },
+    headers: own.length === 0 ? headers : [...headers, ...own],
+  });
+  const read = async ({ conversation, list }: State, line: Line): Promise<ToolList | null> => {
     try {
-      const list = await underOwnCall(site.log, timeoutMs, end.signal, (call) => readTools(conversation, rules, call));
-      availability.up(list.isCut);
-      // If callers have lists of their own, no stream of announcements is opened, because there could be up to 1,000
-      // connections.
-      if (forwarded.length === 0) {
-        const listen = (call: Call) => conversation.listen(call);
-        void underOwnCall(site.log, LISTENING_MS, end.signal, listen).catch(() => {});
-      }
-      return list;
+      const current = await underOwnCall(site.log, timeoutMs, end.signal, (call) =>
+        readTools((params) => conversation.request(line, 'tools/list', params, call), rules),
+      );
+      availability.up(current.isCut);
+      return current;
     } catch (error) {
-      if (!isOfCaller(error)) availability.down(error as Error);
+      if (end.signal.aborted) list.expire();
+      else if (!isOfCaller(error)) availability.down(error as Error);
       return null;
     }
   };
-  const background = (work: (call: Call) => Promise<unknown>): void =>
-    void underOwnCall(site.log, FAREWELL_MS, end.signal, work).catch(() => {});
-  const states: Callers<State> = new Callers(forwarded, (own) => {
-    const conversation: Conversation = new Conversation({
-      url,
-      send,
-      headers: [...headers, ...own],
-      version: site.use('version'),
-      background,
-      changed: () => list.expire(),
-    });
-    const list = new CachedTools(
-      site.use('clock'),
-      config.list_ttl,
-      () => read(conversation),
-      () => states.trim(),
-    );
-    return {
-      conversation,
-      list,
-      get bytes() {
-        return list.bytes;
-      },
-      end: () => background((call) => conversation.end(call)),
-    };
-  });
+  const shared = sharedState(site, config, headers);
+  const { states } = shared;
+  shared.holders++;
+  const endSessions = (dropped: readonly State[], call: Call) =>
+    inParallel(dropped, (state) => state.conversation.end(lineOf(state), call));
+  /** The list with which this configuration last opened a stream: a stream that the server ends is opened again with the next list. */
+  let listened: ToolList | null = null;
+  const listOf = async (state: State, call: Call): Promise<ToolList | null> => {
+    const { conversation } = state;
+    const line = lineOf(state);
+    const list = await state.list.get(call, () => read(state, line));
+    const dropped = states.takeDropped();
+    if (dropped.length > 0) background((own) => endSessions(dropped, own));
+    // If callers have lists of their own, no stream of announcements is opened, because there could be up to 1,000
+    // connections.
+    if (forwarded.length === 0 && list !== listened && conversation.canListen) {
+      listened = list;
+      background((own) => conversation.listen(line, own), LISTENING_MS);
+    }
+    return list;
+  };
   site.defer(async () => {
     end.abort();
-    const left = [...states.all()].map(({ conversation }) => conversation).values();
-    const parting = async (call: Call): Promise<void> => {
-      for (const conversation of left) await conversation.end(call);
-    };
-    const inTime = (call: Call) => Promise.all(Array.from({ length: PARALLEL }, () => parting(call)));
-    await underOwnCall(site.log, PARTING_MS, new AbortController().signal, inTime).catch(() => {});
+    if (--shared.holders > 0) return;
+    states.clear();
+    const parting = (call: Call) => endSessions(states.takeDropped(), call);
+    await underOwnCall(site.log, PARTING_MS, new AbortController().signal, parting).catch(() => {});
   });
 
   const run = async (state: State, { remoteName, mirrored }: RemoteTool, args: DataObject, call: Call) => {
     const part = call.fork(timeoutMs);
     try {
       const params = { name: remoteName, arguments: args };
-      return checked(await state.conversation.request('tools/call', params, part, mirroredHeaders(mirrored, args)));
+      const own = mirroredHeaders(mirrored, args);
+      return checked(await state.conversation.request(lineOf(state), 'tools/call', params, part, own));
     } catch (error) {
       if (error instanceof RemoteError) return failedResult(error.message.slice(0, MAX_MESSAGE));
       if (part.reason && toCallError(part.reason).code === 'CALL_DEADLINE')
@@ -169,18 +160,27 @@ export function compileUpstream(
     isPersonal: forwarded.length > 0 || config.require_claims.length > 0,
     async tools({ client, call }) {
       const state = states.of(client);
-      const list = await state.list.get(call);
+      const list = await listOf(state, call);
       const visible = [...(list?.tools.values() ?? [])].filter(({ remoteName }) => allows(remoteName, call));
       return visible.map((tool) => toolOf(state, tool));
     },
     async tool(wanted, { client, call }) {
       const state = states.of(client);
-      const list = await state.list.get(call);
+      const list = await listOf(state, call);
       if (list === null) return { description: {}, mirrored: [], call: async () => unavailable() };
       const tool = list.tools.get(wanted);
       return tool && allows(tool.remoteName, call) ? toolOf(state, tool) : undefined;
     },
   };
+}
+
+/** Runs a function for each state, for several at a time. */
+async function inParallel(all: readonly State[], run: (state: State) => Promise<void>): Promise<void> {
+  const left = all.values();
+  const work = async (): Promise<void> => {
+    for (const state of left) await run(state);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
 /**

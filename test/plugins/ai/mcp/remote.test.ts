@@ -316,6 +316,38 @@ describe('an MCP server with upstream servers', () => {
       });
     }
 
+    it('keeps its session and list over a reload that leaves it unchanged, and ends the session with the gateway', async () => {
+      await start(upstream!.url);
+      await names();
+      const requests = upstream!.requests.length;
+      const upstreams = [{ name: 'far', url: upstream!.url, timeout: '9s', rate_limits: [{ max_rate: 9 }] }];
+      await stage.gateway.reload(
+        configOf(stage.backend.url, { server: { stateless: true, json_response: true, upstreams } }),
+      );
+      deepEqual(await names(), ['lookup', 'far_t']);
+      deepEqual([upstream!.requests.length, ended], [requests, []]);
+      equal((await stage.call({}, {}, 'far_t')).message.result.isError, true);
+      equal(upstream!.requests.at(-1)!.headers['mcp-session-id'], 's1');
+      await stage.gateway.close();
+      deepEqual(ended, ['s1']);
+    });
+
+    it('begins another session after a reload that changes the credentials of the gateway', async () => {
+      await start(upstream!.url, { credentials: 'before' });
+      await names();
+      const upstreams = [{ name: 'far', url: upstream!.url, credentials: 'after' }];
+      await stage.gateway.reload(
+        configOf(stage.backend.url, { server: { stateless: true, json_response: true, upstreams } }),
+      );
+      deepEqual(await names(), ['lookup', 'far_t']);
+      await until(() => ended.length > 0);
+      deepEqual(ended, ['s1']);
+      const { authorization, 'mcp-session-id': session } = upstream!.requests.findLast(
+        ({ method }) => method === 'POST',
+      )!.headers;
+      deepEqual([authorization, session], ['Bearer after', 's2']);
+    });
+
     it('ends the sessions of all callers with forwarded headers', async () => {
       await start(upstream!.url, { forward_headers: ['X-User'] });
       for (let user = 0; user < 20; user++) await names({ 'x-user': String(user) });
@@ -448,6 +480,30 @@ describe('an MCP server with upstream servers', () => {
       equal(requested().length, 0);
     });
 
+    it('opens one stream for each list, even if the server ends the streams', async () => {
+      await start(upstream!.url);
+      await names();
+      await opened(1);
+      for (const stream of streams) stream.end();
+      for (let call = 0; call < 5; call++) equal((await stage.call({}, {}, 'far_t1')).message.result.isError, true);
+      equal(requested().length, 1);
+    });
+
+    it('opens a new stream after a reload that leaves it unchanged', async () => {
+      await start(upstream!.url);
+      await names();
+      await opened(1);
+      const upstreams = [{ name: 'far', url: upstream!.url, timeout: '9s' }];
+      await stage.gateway.reload(
+        configOf(stage.backend.url, { server: { stateless: true, json_response: true, upstreams } }),
+      );
+      await until(async () => {
+        await names();
+        return requested().length === 2;
+      });
+      equal(count, 1);
+    });
+
     it('ends the stream when the configuration is replaced', async () => {
       await start(upstream!.url);
       await names();
@@ -554,31 +610,32 @@ describe('the state of callers of an upstream MCP server', () => {
   const client = (user: number) => makeRequest({ headers: new HeaderBag(['X-User', String(user)]) });
   /** @param bytes size of each tool list. */
   const open = (bytes: number) => {
-    const [opened, ended]: [string[], string[]] = [[], []];
+    const opened: string[] = [];
     const callers = new Callers(['X-User'], ([, user]) => {
       opened.push(user!);
-      return { bytes, end: () => void ended.push(user!) };
+      return { bytes, user };
     });
-    return { callers, opened, ended };
+    const dropped = () => callers.takeDropped().map(({ user }) => user);
+    return { callers, opened, dropped };
   };
 
   it('is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped', () => {
-    const { callers, opened, ended } = open(1);
+    const { callers, opened, dropped } = open(1);
     for (let user = 0; user <= 1000; user++) callers.of(client(user));
     equal(callers.size, 1000);
     callers.of(client(1));
     callers.of(client(0));
     deepEqual(opened.slice(1000), ['1000', '0']);
-    deepEqual(ended, ['0', '2']);
+    deepEqual(dropped(), ['0', '2']);
   });
 
   it('is dropped while the tool lists of all callers take more than 64 MiB, the oldest first', () => {
-    const { callers, ended } = open(4 * 1024 * 1024);
+    const { callers, dropped } = open(4 * 1024 * 1024);
     for (let user = 0; user < 16; user++) callers.of(client(user));
-    deepEqual(ended, []);
+    deepEqual(dropped(), []);
     callers.of(client(0));
     callers.of(client(16));
-    deepEqual([ended, callers.size], [['1'], 16]);
+    deepEqual([dropped(), callers.size], [['1'], 16]);
   });
 
   it('is dropped when lists that are read at the same time take more than 64 MiB, but the list of the last caller stays', () => {
@@ -587,7 +644,6 @@ describe('the state of callers of an upstream MCP server', () => {
       get bytes() {
         return bytes;
       },
-      end: () => {},
     }));
     for (let user = 0; user < 100; user++) callers.of(client(user));
     bytes = 1024 * 1024;
