@@ -387,7 +387,7 @@ describe('an MCP server with upstream servers', () => {
     deepEqual(await names({ 'x-user': 'ada' }), ['lookup', 'far_t']);
   });
 
-  it('reads the list again after its lifetime, and when a response announces a change', async () => {
+  it('requests the list of tools again after its lifetime, and when a response announces a change', async () => {
     let count = 0;
     upstream = await startBackend((request, response) => {
       const { id, method } = JSON.parse(request.body.toString());
@@ -619,7 +619,7 @@ describe('the state of callers of an upstream MCP server', () => {
     return { callers, opened, dropped };
   };
 
-  it('is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped', () => {
+  it('is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped', () => {
     const { callers, opened, dropped } = open(1);
     for (let user = 0; user <= 1000; user++) callers.of(client(user));
     equal(callers.size, 1000);
