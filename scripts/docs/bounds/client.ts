@@ -200,7 +200,6 @@ export const clientBounds: readonly Bound[] = [
     tests: [
       'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped',
       'the state of callers of an upstream MCP server is dropped while the tool lists of all callers take more than 64 MiB, the oldest first',
-      'the state of callers of an upstream MCP server is dropped when lists that are read at the same time take more than 64 MiB, but the list of the last caller stays',
     ],
   },
   {

@@ -55,7 +55,7 @@ export class Callers<State extends CallerState> {
 
   /** Drops all states. */
   clear(): void {
-    this.#dropped.push(...this.#states.values());
+    for (const state of this.#states.values()) this.#dropped.push(state);
     this.#states.clear();
   }
 
