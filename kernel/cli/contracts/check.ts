@@ -69,7 +69,7 @@ export const checkCommand: Command = {
 
 type Serving = NonNullable<Awaited<ReturnType<typeof serveFile>>>;
 
-type AllCompared = Awaited<ReturnType<typeof compareTraffic>>;
+type AllCompared = Omit<Awaited<ReturnType<typeof compareTraffic>>, 'replay'>;
 
 interface Run {
   readonly file: string;

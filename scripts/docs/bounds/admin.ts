@@ -45,7 +45,7 @@ export const adminBounds: readonly Bound[] = [
     from: 'admin/operations/try.ts',
     limit: '{MAX_BYTES}, {MAX_MS}',
     beyond: 'The response is cut and marked.',
-    tests: ['a request that a person tries ends after 1 MiB of a response that never ends, also at the backend'],
+    tests: ['a trial request over the admin API ends after 1 MiB of a response that never ends, also at the backend'],
   },
   {
     holds: 'Samples of the traffic (`GET /v1/traffic`)',
