@@ -25,7 +25,7 @@ export interface ShadowFindings {
   readonly different: number;
   /** Number of compared requests with differences that did not occur again, or that the active configuration shows as well when the request is repeated. */
   readonly unstable: number;
-  /** Number of requests that differ because the candidate was refused a connection or a request. */
+  /** Number of requests that differ, perhaps because a connection or a request to a server was refused. */
   readonly refused: number;
   /** Requests of components that were refused, for example `POST http://tokens:8000`. */
   readonly refusals: readonly string[];

@@ -139,19 +139,22 @@ export class Candidate {
       const response = await repeat(sandbox, session);
       return changesOf({ response: served, calls: noCalls }, { response, calls: noCalls });
     };
-    const session = this.#session();
+    const [session, control] = [this.#session(), this.#session()];
     const found = await differences(this.#next, session);
     this.#counts.compared++;
     if (found.length === 0) return;
-    if (session.hasRefused) {
+    // Values such as times and generated IDs differ from one request to the next in any configuration. A failure may
+    // occur once, for example because this process gets little processor time.
+    const natural = new Set((await differences(this.#baseline, control)).map(keyOf));
+    const again = new Set((await differences(this.#next, this.#session())).map(keyOf));
+    const changes = found.filter((change) => !natural.has(keyOf(change)) && again.has(keyOf(change)));
+    const refused = session.own.list;
+    // What both configurations are refused has the same effect on both.
+    const isJudged = refused.every((refusal) => control.own.list.includes(refusal));
+    if (!isJudged || (changes.length === 0 && refused.length > 0)) {
       this.#counts.refused++;
       return;
     }
-    // Values such as times and generated IDs differ from one request to the next in any configuration. A failure may
-    // occur once, for example because this process gets little processor time.
-    const natural = new Set((await differences(this.#baseline, this.#session())).map(keyOf));
-    const again = new Set((await differences(this.#next, this.#session())).map(keyOf));
-    const changes = found.filter((change) => !natural.has(keyOf(change)) && again.has(keyOf(change)));
     if (changes.length === 0) {
       this.#counts.unstable++;
       return;

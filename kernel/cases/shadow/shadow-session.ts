@@ -28,8 +28,8 @@ export class Refusals {
  */
 export class ShadowSession implements Session {
   readonly looksUp = true;
-  /** Whether anything was refused. */
-  hasRefused = false;
+  /** Refusals of this session. */
+  readonly own = new Refusals();
   readonly #all: Refusals;
   readonly #sendsAnyMethod: boolean;
 
@@ -53,7 +53,7 @@ export class ShadowSession implements Session {
   logged(): void {}
 
   #refuse(refusal: string): void {
-    this.hasRefused = true;
+    this.own.add(refusal);
     this.#all.add(refusal);
   }
 }

@@ -140,6 +140,30 @@ describe('the candidate of a shadow run', function () {
     deepEqual([refused, refusals, found], [1, ['redis connection of counters'], []]);
   });
 
+  it('compares requests for which the same is refused to both configurations', async () => {
+    const redis = { connection_pools: [{ name: 'counters', address: `127.0.0.1:${portOf()}` }] };
+    const limit = (allows: boolean) => ({
+      extra_config: {
+        'qos/ratelimit/router/redis': {
+          connection_name: 'counters',
+          on_failure_allow: allows,
+          client_max_rate: 1,
+          strategy: 'ip',
+        },
+      },
+    });
+    const root = { extra_config: { redis } };
+    const denying = { backend: [{ url_pattern: '/users/{id}', deny: ['name'] }] };
+    await open(source({ ...limit(true), ...denying }, root), source(limit(true), root));
+    await candidate.take(sample());
+    deepEqual(changes(), [['GET /users/{id}', 'missing', 'name']]);
+    await candidate.close();
+    await open(source({ ...limit(false), ...denying }, root), source(limit(false), root));
+    await candidate.take(sample());
+    deepEqual([candidate.findings.refused, changes()], [1, []]);
+    deepEqual(accepted, []);
+  });
+
   it('starts no agents and exports nothing', async () => {
     const agents = [
       {
