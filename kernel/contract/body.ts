@@ -5,6 +5,9 @@ import { Pieces } from './pieces.ts';
 /** Default limit of request bodies that a component parses, in bytes, if the configuration sets no `max_payload`. */
 export const PARSED_LIMIT_BYTES = 1024 * 1024;
 
+/** Default limit of request bodies that a component keeps in memory, in bytes, if the configuration sets no `max_payload`. */
+export const KEPT_LIMIT_BYTES = 64 * 1024 * 1024;
+
 /** A request body above the payload limit: status 413. */
 export class PayloadTooLarge extends CallError {
   constructor(limitBytes: number, reason = '') {
@@ -14,6 +17,9 @@ export class PayloadTooLarge extends CallError {
 
 /** Explanation of a rejection that applies only because a component parses the body. */
 const PARSED = ', the default limit for bodies that a component parses: set max_payload to change it';
+
+/** Explanation of a rejection that applies only because a component keeps the body in memory. */
+const KEPT = ', the default limit for bodies that are kept in memory: set max_payload to change it';
 
 /**
  * Request body: a stream that can be sent once until its bytes are requested, afterwards a buffer that can be sent any
@@ -90,10 +96,15 @@ export class RequestBody {
   }
 
   /**
-   * Returns the whole body, which the first call buffers.
+   * Returns the whole body, which the first call buffers. Limited even if the configuration sets no limit, because clients
+   * could fill the memory.
    * @throws PayloadTooLarge beyond the limit. @throws CallError if the client disconnected.
    */
   bytes(): Uint8Array | Promise<Uint8Array> {
+    if (this.#bytes === null && this.#limitBytes === 0 && this.#parsedLimitBytes > 0) {
+      this.#limitBytes = KEPT_LIMIT_BYTES;
+      this.#reason = KEPT;
+    }
     this.#bytes ??= this.#collect();
     return this.#bytes;
   }

@@ -141,7 +141,7 @@ export const routerSchema = {
       type: 'integer',
       minimum: 0,
       description:
-        'Maximum request body size in bytes for every endpoint. 0 disables the limit. Default: no limit, but at most 1 MiB for bodies that a component parses.',
+        'Maximum request body size in bytes for every endpoint. 0 disables the limit. Default: no limit, but at most 1 MiB for bodies that a component parses, and 64 MiB for bodies that are kept in memory.',
       examples: [1_048_576],
     },
     decompress_gzip: {

@@ -133,6 +133,13 @@ export const connectionBounds: readonly Bound[] = [
     tests: ['a request body that a component parses can be at most 1 MiB if no limit is configured'],
   },
   {
+    holds: 'Request body that a component keeps in memory, for example for several backends',
+    from: 'kernel/contract/body.ts',
+    limit: '{KEPT_LIMIT_BYTES}, or max_payload',
+    beyond: 'The request is rejected with 413.',
+    tests: ['a request body that a component keeps in memory can be at most 64 MiB if no limit is configured'],
+  },
+  {
     holds: 'Request body after gzip decompression',
     from: 'kernel/server/request/body.ts',
     limit: '{INFLATED_LIMIT_BYTES}, or max_payload',

@@ -146,3 +146,24 @@ describe('the body of a request', () => {
     });
   });
 });
+
+describe('a request body that a component keeps in memory', () => {
+  const MIB = 1024 * 1024;
+  /** A body of unknown length. @param parsedLimit 0 if the configuration disables the limit. */
+  const bodyOf = (count: number, parsedLimit: number) => {
+    const piece = Buffer.alloc(MIB);
+    return RequestBody.stream(Readable.from(Array(count).fill(piece)), undefined, 0, parsedLimit);
+  };
+
+  it('can be at most 64 MiB if no limit is configured', async () => {
+    equal((await bodyOf(64, MIB).bytes()).length, 64 * MIB);
+    await rejects(
+      async () => bodyOf(65, MIB).bytes(),
+      /larger than 67108864 bytes, the default limit .* set max_payload/,
+    );
+  });
+
+  it('can have any length if the limit is 0', async () => {
+    equal((await bodyOf(65, 0).bytes()).length, 65 * MIB);
+  });
+});
