@@ -198,7 +198,9 @@ export class Runtime {
     if (this.#inFlight.length === 0) this.#onIdle?.();
   }
 
-  /** Tracks work without a request; it is awaited as requests are. @param of the owner of the work. */
+  /**
+   * Tracks work that belongs to no request. Its end is awaited, like that of requests. @param of the owner of the work.
+   */
   background(work: Promise<unknown>, of: string): void {
     let isOver = false;
     const abort = (): string => {

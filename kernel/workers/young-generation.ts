@@ -51,7 +51,7 @@ export function serveFromYoungGeneration(): () => void {
   };
 }
 
-/** Lets the space grow to a number of bytes. @returns a function that stops monitoring it. */
+/** Lets the space for new objects grow to a number of bytes. @returns a function that stops monitoring it. */
 function growUpTo(bytes: number): () => void {
   setGrowth(2);
   // V8 shrinks this space in an idle process, so it is enlarged again.

@@ -35,7 +35,7 @@ export class TestServiceBus {
   isSilent = false;
   /** Never reports that all messages were sent, so that the library closes its link and settles messages over another link. */
   ignoresDrain = false;
-  /** Lets the locks to be renewed expire. */
+  /** Lets locks expire that clients want to renew. */
   refusesRenewals = false;
   /** Rejects every token. */
   refusesTokens = false;

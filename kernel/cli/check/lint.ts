@@ -21,7 +21,7 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
       strict: false,
       validateFormats: false,
       ownProperties: true,
-      // Code generation without optimization: it would take longer than the one call of each check.
+      // Generates code without optimization, which would take longer than the single call of each check.
       code: { regExp, optimize: false },
     });
     validate = ajv.compile(JSON.parse(text));

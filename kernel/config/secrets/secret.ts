@@ -28,7 +28,7 @@ function isOfCredential(steps: readonly string[], holder: unknown): boolean {
 /** A reference to a secret in a store, alone. */
 const reference = /^\$\{[a-z][a-z\d-]*:[^{}]+\}$/;
 
-/** True for a text that is a reference to a secret and nothing else: it is shown. */
+/** True for a text that consists only of a reference to a secret. Such a text is shown. */
 export function isReferenceAlone(value: unknown): boolean {
   return typeof value === 'string' && reference.test(value);
 }

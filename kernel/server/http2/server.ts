@@ -148,8 +148,8 @@ function headerBytes(config: ServiceConfig): number {
 }
 
 /**
- * Returns the status to reject a request with, 0 for a valid one: it needs a host and a valid length, and a head within
- * the limit.
+ * Returns the status with which a request is rejected; 0 for a valid request, which has a host, a valid length, and a
+ * head within the limit.
  */
 function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: number): number {
   if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;

@@ -97,7 +97,7 @@ export class BackChannel {
     try {
       await sessions.deleteAll(kind, value, call);
     } catch (error) {
-      // The token is released, so that the provider can repeat the request: some sessions may still exist.
+      // Releases the logout token, so that the provider can repeat the request, because some sessions may still exist.
       await sessions.forget(id, call).catch(() => {});
       throw error;
     }

@@ -60,7 +60,7 @@ describe('a placeholder without a value in url_pattern', () => {
       finding(backends([{ url_pattern: '/x/{rest}' }], { endpoint: '/a/*' }), 'ROUTE_PLACEHOLDER').hint,
       'remove it: the path matched by the wildcard is appended to url_pattern',
     ));
-  it('comes with no fix for a different word', () => equal(fault('/{di}').fix, undefined));
+  it('gets no fix for a different word', () => equal(fault('/{di}').fix, undefined));
   it('is reported with the endpoint that should declare it', () =>
     equal(fault('/{user}').message, '{user} is not declared by GET /items/{id}'));
   it('comes with a list of the declared variables', () => equal(fault('/{user}').hint, 'the endpoint declares {id}'));

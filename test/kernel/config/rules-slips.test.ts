@@ -11,15 +11,15 @@ describe('a misspelled key', () => {
     deepEqual(unknown({ methud: 'GET' }).fix, { key: 'method' });
     deepEqual(unknown({ 'cache-ttl': '1s' }).fix, { key: 'cache_ttl' });
   });
-  it('comes with no fix if the correct key exists too', () => {
+  it('gets no fix if the correct key exists too', () => {
     const error = unknown({ methud: 'GET', method: 'POST' });
     deepEqual([error.hint, error.fix], ['method', undefined]);
   });
-  it('comes with no fix if more than two letters differ', () => {
+  it('gets no fix if more than two letters differ', () => {
     const error = unknown({ input_query_str: [] });
     deepEqual([error.hint, error.fix], ['input_query_strings', undefined]);
   });
-  it('comes with no fix if two keys are equally similar', () => {
+  it('gets no fix if two keys are equally similar', () => {
     const schema = { type: 'object', properties: { cat: { type: 'string' }, car: { type: 'string' } } } as const;
     equal(compileSchema(schema)({ cap: 'x' }, '').errors[0]!.fix, undefined);
   });
@@ -79,7 +79,7 @@ describe('an old name in a configuration', () => {
     deepEqual(finding(backends([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'allow' });
     deepEqual(finding(service([{ headers_to_pass: ['A'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'input_headers' });
   });
-  it('of a field comes with no fix if the current name exists too', () => {
+  it('of a field gets no fix if the current name exists too', () => {
     equal(finding(backends([{ whitelist: ['a'], allow: ['b'] }]), 'SCHEMA_UNKNOWN_KEY').fix, undefined);
   });
   it('of a field of another object is reported with both names', () => {
@@ -110,8 +110,8 @@ describe('a value of the wrong type', () => {
   });
   it('comes with a list as a fix if the field is a list', () =>
     deepEqual(fixOf({ host: 'http://a' }), { value: ['http://a'] }));
-  it('comes with no fix if it could be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
-  it('comes with no fix if it cannot be converted', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
+  it('gets no fix if it could be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
+  it('gets no fix if it cannot be converted', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
   it('comes with a fix: the duration that the text represents', () => {
     for (const [text, value] of [
       ['2 s', '2s'],
@@ -159,7 +159,7 @@ describe('an invalid value of an enumeration', () => {
   it('comes with the nearest value as a fix', () => {
     deepEqual(finding(service([{ method: 'get' }]), 'SCHEMA_ENUM').fix, { value: 'GET' });
   });
-  it('comes with no fix if two values are equally similar', () => {
+  it('gets no fix if two values are equally similar', () => {
     equal(finding(service([{ method: 'POT' }]), 'SCHEMA_ENUM').fix, undefined);
   });
 });

@@ -222,7 +222,7 @@ describe('explainRequest', () => {
     });
   });
 
-  describe('does not report values as dropped that are used', () => {
+  describe('reports no value as dropped if it is used', () => {
     const dropped = async (fields: object, target: string): Promise<string[]> => {
       const headers = [['X-Tenant', 'a'] as const, ['X-Other', 'b'] as const];
       const { forwarded } = await explain(one({}, fields), { method: 'GET', target, headers });

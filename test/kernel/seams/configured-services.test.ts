@@ -166,7 +166,7 @@ describe('a service of a plugin that is configured at the root', () => {
     deepEqual([await calls(), events], [1, ['open a']]);
   });
 
-  describe('that needs no configuration', () => {
+  describe('and needs no configuration', () => {
     const guarded = (root: object) => ({
       extra_config: root,
       endpoints: [endpoint('/a', { 'test/door': {} }), endpoint('/b', { 'test/door': {} })],

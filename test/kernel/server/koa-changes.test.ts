@@ -55,7 +55,7 @@ describe('request changes made by Koa middleware', () => {
     deepEqual(settled, untouched);
   });
 
-  it('include another target or method', () => {
+  it('can change the target and the method', () => {
     const message = messageOf();
     const changes = new KoaChanges(message);
     equal(changes.isElsewhere, false);
