@@ -12,7 +12,7 @@ import {
 export interface ServedNow {
   readonly served: Served;
   readonly snapshot: Snapshot;
-  /** Maps a pointer of the configuration to the pointer in the document. */
+  /** Maps a JSON pointer in the configuration to the pointer of the same part in the document as it was written. */
   readonly origin: (pointer: string) => string;
   /** Finds the file position of a JSON pointer in the configuration. */
   readonly positionOf: FindPosition;

@@ -17,7 +17,10 @@ export function commonSuffix(one: string, other: string, behind: number): number
 
 const CHUNK = 65_536;
 
-/** The longest length from 0 for which the texts are equal. */
+/**
+ * Greatest number of characters, at most `most`, for which the texts are equal. `isSame` compares one range of the
+ * texts.
+ */
 function longest(most: number, isSame: (from: number, to: number) => boolean): number {
   let at = 0;
   while (at + CHUNK <= most && isSame(at, at + CHUNK)) at += CHUNK;

@@ -16,7 +16,10 @@ export interface Scenario {
   readonly status?: number;
   /** Settings at the root. */
   readonly settings?: object;
-  /** Endpoints of which some are requested, instead of `endpoint`: compares the gateway with few of them to the one with all. */
+  /**
+   * Many endpoints, in place of `endpoint`. The benchmark requests some of them, and compares a gateway that has all
+   * with one that has only a few.
+   */
   readonly routes?: Routes;
   /** Length of the body that is posted and echoed, in bytes. Default: no body, by GET. */
   readonly echoes?: number;

@@ -117,7 +117,10 @@ function inList(place: Place): Place {
   return object === undefined ? { ...place, field: `${place.field}[]` } : { ...place, at: object, field: '' };
 }
 
-/** A field of an object: components of `extra_config` begin an object of their own. */
+/**
+ * Returns the place of a field of an object. A component in `extra_config` begins an object of its own: its fields are
+ * counted from there.
+ */
 function below(place: Place, name: string): Place {
   const { at, field } = place;
   if (field.split('.').at(-1) === 'extra_config') return { ...place, at: `${at} ${name}`, field: '' };

@@ -293,7 +293,7 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('if they are the encoding of a backend whose endpoint returns data', async () => {
+    it('if a backend has an encoding for streams, such as sse, and its endpoint returns data', async () => {
       deepEqual(await codesOf(endpoint('json', {}, { encoding: 'sse' })), [
         '/endpoints/0/backend/0/encoding ENCODING_UNKNOWN',
       ]);

@@ -11,8 +11,9 @@ import {
 import { stagesOf } from './fold.ts';
 
 /**
- * Combines wraps, outermost first, and the innermost step so that each wrap always gets a reply from inside: an
- * exception becomes one, and so does the end of the call, even if an inner step is still waiting.
+ * Combines wraps, outermost first, and the innermost step so that each wrap always gets a reply from the next one: an
+ * exception is turned into a failed reply, and a call that ends while an inner step is still waiting gives a failed
+ * reply, too.
  */
 export function foldSettled<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
   return foldAround(wraps, alwaysSettled(innermost, 0), 1);

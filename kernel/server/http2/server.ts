@@ -155,7 +155,7 @@ function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: n
   if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;
   if (hasTooManyParameters(url)) return 414;
   let bytes = url.length;
-  // Counted as in HTTP/1, where each header also has a colon, a space and CRLF.
+  // The size is counted as in HTTP/1, where each header also has a colon, a space and CRLF.
   for (const text of rawHeaders) bytes += text.length + 2;
   return bytes > limitBytes ? 431 : 0;
 }

@@ -17,7 +17,7 @@ export const credentialFunctions: Functions = {
   genPrivateKey: bounded('string', (run, kind) => {
     takeTime(run);
     const make = keyMakers[kind];
-    if (!make) throw new Failure(`cannot make a key of the kind "${kind}": rsa, ecdsa or ed25519`);
+    if (!make) throw new Failure(`cannot make a key of the kind "${kind}": use rsa, ecdsa or ed25519`);
     return make();
   }),
   derivePassword: bounded('int string string string string', (run, counter, kind, password, user, site) => {

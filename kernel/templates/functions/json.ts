@@ -50,7 +50,7 @@ function escaped(sign: string): string {
 function objectJson(value: Exclude<Value, null | undefined>, lead: string, style: JsonStyle, run: Run): string {
   run.budget.spend(1);
   if (isList(value)) return listJson(value, lead, style, run);
-  // Checked first, because most values are plain JSON objects.
+  // Most values are plain JSON objects, and need none of the checks inside.
   if (Object.getPrototypeOf(value) !== Object.prototype) {
     if (value instanceof TypedInteger) return String(value.value);
     if (value instanceof Struct) return stringJson(value.toJSON(), style, run);

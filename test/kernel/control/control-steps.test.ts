@@ -270,7 +270,7 @@ describe('the steps of a change', () => {
       deepEqual(reported, ['one prepare', 'own prepare', 'one abort', 'own abort']);
     });
 
-    it('that belong to one change run even if the configuration is unchanged', async () => {
+    it('run even if the configuration is unchanged, if they belong to this change only', async () => {
       control.participants.push(participant('one'));
       const { result } = await apply({ participant: participant('own') });
       deepEqual([result, reported], ['unchanged', ['own prepare', 'own precommit', 'own commit']]);

@@ -143,7 +143,7 @@ describe('the directory of revisions', () => {
     deepEqual(await Promise.all((await readdir(path)).map((name) => permissions(join(path, name)))), ['600', '600']);
   });
 
-  it('loses the files of pruned revisions', async () => {
+  it('no longer contains the files of pruned revisions', async () => {
     const path = await directory();
     const store = await openRevisionStore(path, () => 1, silentLog);
     for (const number of [1, 2, 3]) await store.add(revision(number));

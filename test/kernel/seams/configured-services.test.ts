@@ -196,7 +196,7 @@ describe('a service of a plugin that is configured at the root', () => {
       gateway = await startWith([rules, door], guarded({ 'test/rules': { word: 'shut' } }));
       deepEqual([await passes('open'), await passes('shut'), events], [false, true, ['rules shut']]);
     });
-    it('is not created without users', async () => {
+    it('is not created if no component uses it', async () => {
       gateway = await startWith([rules, door], { endpoints: [endpoint('/a', {})] });
       deepEqual(events, []);
     });

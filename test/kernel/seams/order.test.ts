@@ -95,17 +95,17 @@ describe('a component that responds by itself', () => {
     return warnings.filter(({ code }) => code === 'PLUGIN_HIDDEN');
   };
 
-  it('causes a warning if it hides components inside it, around a backend', async () => {
+  it('causes a warning at a backend if it keeps an inner component from running', async () => {
     const [warning] = await hidden({}, both);
     match(warning!.message, /"test\/answering" can respond without calling "test\/inner", which may never run/);
   });
-  it('causes a warning if it hides components inside it, at the root', async () => {
+  it('causes a warning at the root if it keeps an inner component from running', async () => {
     deepEqual(
       (await hidden(both, {})).map(({ pointer }) => pointer),
       ['/extra_config/test~1answering'],
     );
   });
-  it('causes no warning if it hides nothing', async () => {
+  it('causes no warning without an inner component', async () => {
     deepEqual(await hidden({}, { 'test/answering': {} }), []);
   });
 });

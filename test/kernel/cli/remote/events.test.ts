@@ -91,7 +91,7 @@ describe('events of a running gateway', function () {
     equal((await sluiceIn(gone, 'events')).code, 3);
   });
 
-  it('end with exit code 1 if they are rejected', async () => {
+  it('end with exit code 1 if the gateway rejects the request', async () => {
     server.on('GET /v1/events', [403, { title: 'Forbidden', detail: 'the token lacks the scope read' }]);
     deepEqual(await sluiceIn(env(), 'events'), { code: 1, out: '', err: 'ERROR the token lacks the scope read\n' });
   });

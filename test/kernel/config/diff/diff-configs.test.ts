@@ -170,7 +170,7 @@ describe('the difference between two configurations', () => {
     });
   });
 
-  it('has the pointer of a router option in the document', () => {
+  it('locates a router option by its JSON pointer in extra_config', () => {
     const [change] = diff({}, { extra_config: { router: { max_payload: 5 } } }).changes;
     equal(change!.pointer, '/extra_config/router/max_payload');
   });

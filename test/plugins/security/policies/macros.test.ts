@@ -60,7 +60,7 @@ describe('the functions of security/policies', () => {
     equal(verdict('isEmpty(JWT.list.filter(x, isEmpty(x.a)))', { list: [{ a: 1 }] }), true);
   });
 
-  it('treat no other value as empty', () => {
+  it('do not treat 0, false, a list with null or other values with content as empty', () => {
     for (const x of [0, false, 'a', [null], { a: 1 }]) equal(verdict('isEmpty(JWT.x)', { x }), false);
   });
 
