@@ -17,7 +17,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   );
 }
 
-/** A backend without a method is marked with a symbol as a key, which comparisons ignore. */
+/** Returns the mark of a backend without a method: a property whose key is a symbol, which comparisons ignore. */
 function marked(value: object): unknown {
   return (value as { readonly [inheritsMethod]?: true })[inheritsMethod];
 }

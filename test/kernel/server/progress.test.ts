@@ -4,7 +4,7 @@ import { Progress, pauseOf } from '../../../kernel/server/port/progress.ts';
 describe('the write progress of a response', () => {
   const waiting = { waits: true, bytes: 100, rest: 50 };
 
-  it('is null while data waits for the client', () => {
+  it('measures the time for which waiting data has made no progress', () => {
     const progress = new Progress();
     equal(progress.stalledMs(waiting, 1000), 0);
     equal(progress.stalledMs(waiting, 1300), 300);
@@ -13,7 +13,7 @@ describe('the write progress of a response', () => {
     equal(progress.stalledMs({ ...waiting, bytes: 150 }, 1500), 0);
   });
 
-  it('is not null while no data is waiting', () => {
+  it('measures no stall while no data waits, and starts again with the next waiting data', () => {
     const progress = new Progress();
     progress.stalledMs(waiting, 0);
     equal(progress.stalledMs({ ...waiting, waits: false }, 5000), 0);

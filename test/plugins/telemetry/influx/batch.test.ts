@@ -134,7 +134,7 @@ describe('the delivery of InfluxDB batches', () => {
     deepEqual(writes.map(totals), [[2]]);
   });
 
-  it('keeps waiting batches if the additional write fails', async () => {
+  it('keeps the waiting batches if the write after the first successful one fails', async () => {
     const { push, writes, state } = open(3);
     await push();
     state.isDown = false;
