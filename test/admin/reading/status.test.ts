@@ -54,6 +54,7 @@ describe('GET /v1/status', () => {
       revision: 1,
       source: 'start',
       sourceFile: file,
+      store: null,
       drift: false,
       converged: true,
       workers: 1,
