@@ -58,7 +58,7 @@ describe('mutation testing', () => {
     }
   });
 
-  it('lists mutations without effect by existing lines, with a reason', () => {
+  it('has a list of mutations without effect, which quotes existing lines and gives a reason for each', () => {
     for (const { file, line, reason } of readEquivalents()) {
       const lines = readFileSync(file, 'utf8').split('\n');
       ok(lines.some((text) => text.trim() === line) && reason.endsWith('.'), `${file}: ${line}`);

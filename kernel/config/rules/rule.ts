@@ -18,7 +18,7 @@ export type EndpointRule = (
 /** Checks the whole service. */
 export type ServiceRule = (service: ServiceConfig, report: Report, known: KnownPlugins) => void;
 
-/** A route in messages: `GET /users/{id}`. */
+/** Returns the name of a route for messages, for example `GET /users/{id}`. */
 export function routeName(endpoint: { readonly method: string; readonly endpoint: string }): string {
   return `${endpoint.method} ${endpoint.endpoint}`;
 }

@@ -32,9 +32,9 @@ const life = {
  */
 export const filterFields = {
   N: elements,
-  n: { ...elements, description: 'Alternative spelling of N.' },
+  n: { ...elements, description: 'Alternative spelling of the field N.' },
   P: rate,
-  p: { ...rate, description: 'Alternative spelling of P.' },
+  p: { ...rate, description: 'Alternative spelling of the field P.' },
   hash_name: {
     type: 'string',
     enum: hashNames,
@@ -42,8 +42,8 @@ export const filterFields = {
     examples: ['optimal'],
   },
   TTL: life,
-  ttl: { ...life, description: 'Alternative spelling of TTL.' },
-  Ttl: { ...life, description: 'Alternative spelling of TTL.' },
+  ttl: { ...life, description: 'Alternative spelling of the field TTL.' },
+  Ttl: { ...life, description: 'Alternative spelling of the field TTL.' },
   revoke_server_ping_interval: {
     type: 'duration',
     description:

@@ -58,20 +58,20 @@ describe('modules for the extension points of KrakenD', () => {
       ]);
     });
 
-    it('with an error for a name of another module type', async () => {
+    it('and rejected for a name of another module type', async () => {
       const [refusal] = await refusals({ 'plugin/req-resp-modifier': { name: ['pass'] } }, passing);
       deepEqual([refusal?.code, refusal?.pointer.endsWith('/name/0')], ['PLUGIN_UNKNOWN', true]);
     });
 
-    it('with a suggestion for a misspelled name', async () => {
+    it('and rejected with a suggestion for a misspelled name', async () => {
       equal((await refusals(middleware('pas'), passing))[0]?.hint, 'did you mean "pass"?');
     });
 
-    it('with an explanation of how to load modules if none is loaded', async () => {
+    it('and rejected with an explanation of how to load modules if none is loaded', async () => {
       match((await refusals(middleware('pass'), []))[0]?.hint ?? '', /"plugin": \{"folder": /);
     });
 
-    it('with an error for middleware without names', async () => {
+    it('and rejected for middleware without names', async () => {
       deepEqual(
         (await refusals({ 'plugin/middleware': {} }, passing)).map(({ code }) => code),
         ['SCHEMA_EXACTLY_ONE'],
