@@ -6,6 +6,7 @@ export const variables: Readonly<Record<string, string>> = {
   ANTHROPIC_KEY: 'key-of-anthropic',
   BEDROCK_KEY: 'key-of-bedrock',
   CLIENT_SECRET: 'secret-of-the-client',
+  COLLECTOR_TOKEN: 'token-of-the-collector',
   GEMINI_KEY: 'key-of-gemini',
   INFLUX_PASSWORD: 'password-of-influx',
   NEW_RELIC_LICENSE: 'license-of-new-relic',

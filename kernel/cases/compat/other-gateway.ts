@@ -11,6 +11,9 @@ const RETRY_MS = 100;
 /** Number of consecutive requests without a response after which the comparison ends. */
 const MAX_FAILURES = 5;
 
+/** A request that every gateway responds to. */
+const probe: TestRequest = { method: 'GET', path: '/__health', headers: {}, body: null };
+
 /** Thrown if the other gateway does not respond, or its responses are not valid HTTP. */
 export class OtherGatewayError extends Error {}
 
@@ -34,7 +37,6 @@ export class OtherGateway {
     for (;;) {
       const left = Math.max(RETRY_MS, Math.ceil(endsAt - performance.now()));
       const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(left)]);
-      const probe = { method: 'GET', path: '/__health', headers: {}, body: null };
       const failure = await sendTo(this.#address, probe, signal, MAX_BODY_BYTES).then(
         () => null,
         (error: Error) => error,
@@ -49,8 +51,8 @@ export class OtherGateway {
   }
 
   /**
-   * Sends a request. A response that does not arrive, or that is not HTTP, has status 0.
-   * @throws OtherGatewayError after several such requests in a row.
+   * Sends a request. A response that does not arrive as a whole, or that is not HTTP, has status 0.
+   * @throws OtherGatewayError after several such requests in a row, unless the gateway responds to another request.
    */
   async send(request: TestRequest): Promise<TestResponse> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(this.#timeoutMs)]);
@@ -61,9 +63,22 @@ export class OtherGateway {
     } catch (error) {
       this.#signal.throwIfAborted();
       this.#failures++;
-      if (this.#failures < MAX_FAILURES) return noResponse;
+      if (this.#failures < MAX_FAILURES || (await this.#isAlive())) return noResponse;
       const reason = `${this.#failures} requests in a row had no valid response: ${(error as Error).message}`;
       throw new OtherGatewayError(`${this.#address.origin}: ${reason}`);
+    }
+  }
+
+  /** Distinguishes a gateway that has ended from one that interrupts responses, such as streams. */
+  async #isAlive(): Promise<boolean> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(this.#timeoutMs)]);
+    try {
+      await sendTo(this.#address, probe, signal, MAX_BODY_BYTES);
+      this.#failures = 0;
+      return true;
+    } catch {
+      this.#signal.throwIfAborted();
+      return false;
     }
   }
 }
