@@ -85,6 +85,7 @@ export const issueSchema = objectWith(
     message: text,
     value: text,
     hint: text,
+    fixable: flag,
     related: listOf(objectWith('RelatedPlace', { ...span, message: text }, 'pointer')),
   },
   'pointer',

@@ -3,6 +3,7 @@ import { listAttempts, readAttempt } from './attempts.ts';
 import { check } from './check.ts';
 import { getConfig, patchConfig, putConfig } from './config.ts';
 import { diffConfig } from './diff-config.ts';
+import { fix } from './fix.ts';
 import { reload, rollback } from './reload.ts';
 import { diffRevisions, listRevisions, pinRevision, readRevision, unpinRevision } from './revisions.ts';
 import { readShadow, stopShadow } from './shadow.ts';
@@ -10,6 +11,7 @@ import { readShadow, stopShadow } from './shadow.ts';
 /** Operations that change configurations and their history. */
 export const changing: readonly Operation[] = [
   check,
+  fix,
   reload,
   getConfig,
   putConfig,

@@ -15,6 +15,7 @@ export type {
 export { describeChange, stepsOf } from './diff/describe-change.ts';
 export { canonicalData, diffConfigs } from './diff/diff-configs.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
+export { describeEdit, type MendedDocument, mendDocument } from './edit/mend-document.ts';
 export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
 export { mayProtect } from './edit/protection.ts';

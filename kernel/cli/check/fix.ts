@@ -2,6 +2,8 @@ import type { ConfigError } from '#contract';
 import {
   type Document,
   demandPlain,
+  describeEdit,
+  mendDocument,
   mendText,
   parseDocument,
   readDocument,
@@ -12,7 +14,6 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import type { CommandContext } from '../command.ts';
 import { cannotWrite } from '../files/file-errors.ts';
 import { withTools } from '../tools.ts';
-import { describeChange, mendDocument } from './mend-document.ts';
 
 /**
  * Applies all automatic fixes that an examination suggests, and writes the file once at the end. A value that other
@@ -32,9 +33,7 @@ export async function fixFile(
   };
   demandPlain(file);
   const readable = await readMended(file, lines, reportAll);
-  const mended = await mendDocument(readable, examine, (document, change) =>
-    describeChange(document, change, 'fixed: '),
-  );
+  const mended = await mendDocument(readable, examine, (document, change) => describeEdit(document, change, 'fixed: '));
   await replaceFile(file, mended.document.text);
   for (const line of mended.lines) lines.push(line);
   reportAll();

@@ -2,10 +2,13 @@ import type { ConfigError, DataObject, Flags } from '#contract';
 import {
   type Document,
   demandPlain,
+  describeEdit,
   editDocument,
   formatOf,
+  type MendedDocument,
   type Migration,
   mayProtect,
+  mendDocument,
   planMigration,
   readDocument,
   replaceFile,
@@ -15,7 +18,6 @@ import {
 } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { readArguments, UsageError } from '../arguments.ts';
-import { describeChange, type MendedDocument, mendDocument } from '../check/mend-document.ts';
 import { type Command, type CommandContext, colourVariables } from '../command.ts';
 import { configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
@@ -118,8 +120,8 @@ async function migrateDocument(given: Document, to: 3 | 4 | undefined, context: 
   const edited = editDocument(given, changes);
   const { document: current, renewed, left: kept } = await withTools(context, (tools) => inItsVersion(edited, tools));
   const { document, lines, left, old } = await withTools(context, (tools) => silenced(current, tools));
-  for (const change of changes) stderr.write(describeChange(given, change));
-  for (const change of renewed) stderr.write(describeChange(edited, change));
+  for (const change of changes) stderr.write(describeEdit(given, change));
+  for (const change of renewed) stderr.write(describeEdit(edited, change));
   for (const error of kept) stderr.write(leftUnchanged(edited, error));
   for (const line of lines) stderr.write(line);
   for (const issue of left.slice(0, MAX_LISTED)) stderr.write(issue);
@@ -161,7 +163,7 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
     return results;
   };
   const mended = await mendDocument(given, find, (document, change) => {
-    const line = describeChange(document, change).trimEnd();
+    const line = describeEdit(document, change).trimEnd();
     return `${line}, because KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
   });
   const describe = (error: ConfigError) => describeLeft(mended.document, error, tools.registry);

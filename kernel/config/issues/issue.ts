@@ -40,6 +40,8 @@ export interface Issue extends InFile {
   readonly value?: string;
   /** Suggested correction. */
   readonly hint?: string;
+  /** Whether the error has a single possible correction, which `check --fix` makes. */
+  readonly fixable?: true;
   readonly related?: readonly RelatedIssue[];
 }
 
@@ -67,9 +69,14 @@ export function toIssues(
       message: maskStored(advised(document, error instanceof PositionedError ? error.reason : error.message)),
       ...(value !== undefined && { value }),
       ...(error.hint !== undefined && { hint: maskStored(advised(document, error.hint)) }),
+      ...(isFixable(error) && { fixable: true as const }),
       ...(related.length > 0 && { related }),
     };
   });
+}
+
+function isFixable(error: ConfigError): boolean {
+  return error.fix !== undefined || (error instanceof PositionedError && error.mend !== undefined);
 }
 
 function placeOf(document: Document | null, error: ConfigError): Partial<Position> & { file?: string } {

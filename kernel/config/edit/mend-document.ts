@@ -1,16 +1,9 @@
 import type { ConfigError } from '#contract';
-import {
-  type Change,
-  type Document,
-  editDocument,
-  fieldName,
-  isSecret,
-  joinPointer,
-  maskSecrets,
-  parentPointer,
-  parsePointer,
-} from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
+import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
+import { isSecret, maskSecrets } from '../secrets/secret.ts';
+import type { Document } from '../syntax/load.ts';
+import { type Change, editDocument } from './edit-document.ts';
 
 /**
  * Maximum number of rounds. Fixes can reveal further errors, which the next round fixes; the limit ends cycles of fixes
@@ -46,7 +39,7 @@ export async function mendDocument(
 }
 
 /** Formats a change as one line: `file:line:column: 'old' is now 'new'`, with the position before the change. */
-export function describeChange(document: Document, change: Change, lead = ''): string {
+export function describeEdit(document: Document, change: Change, lead = ''): string {
   const position = document.locate(change.pointer, 'key' in change ? 'key' : 'value');
   const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
   return `${where}: ${lead}${changed(change)}\n`;
