@@ -77,8 +77,10 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
   };
 }
 
+/** An event; its time is in a comment, which clients of server-sent events ignore. */
 function frame(event: GatewayEvent, gateway: Operations): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n\n`;
+  const time = new Date(event.at).toISOString();
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n: ${time}\n\n`;
 }
 
 /** Returns event data in the form in which other operations of the API return the same data. */

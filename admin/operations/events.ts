@@ -26,7 +26,8 @@ export const events: Operation = {
   ],
   responses: {
     200: {
-      description: 'Server-sent events with JSON data. The stream ends within 15 s after its token is revoked.',
+      description:
+        'Server-sent events with JSON data; a comment in each event contains its time. The stream ends within 15 s after its token is revoked.',
       content: { 'text/event-stream': text },
     },
   },

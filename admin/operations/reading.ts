@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { agents } from './agents.ts';
 import { audit } from './audit.ts';
 import { createCode, openSession, ownToken } from './dashboard.ts';
 import { drain, resume, stop } from './drain.ts';
@@ -29,6 +30,7 @@ export const reading: readonly Operation[] = [
   explain,
   tryRequest,
   plugins,
+  agents,
   schema,
   schemaOfComponent,
   audit,

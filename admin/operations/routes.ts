@@ -1,7 +1,7 @@
-import { endpointId, listRoutes, maskTexts } from '#kernel';
+import { endpointId, listRoutes, maskTexts, type RouteView } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
-import { queryText } from '../parameters.ts';
+import { queryFlag, queryText } from '../parameters.ts';
 import { jsonResponse, listOf, objectOf, objectWith, orNull, place, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
@@ -50,6 +50,12 @@ export const routes: Operation = {
     filter('method', 'Includes only endpoints with this method.'),
     filter('prefix', 'Includes only endpoints whose path starts with this prefix.'),
     filter('namespace', 'Includes only endpoints that use this component.'),
+    {
+      name: 'streaming',
+      in: 'query',
+      description: 'Includes only endpoints with open streams, and those that forward WebSockets or event streams.',
+      schema: { type: 'boolean', default: false },
+    },
     ...pageParameters,
   ],
   responses: {
@@ -62,8 +68,15 @@ export const routes: Operation = {
     const { served, positionOf: find } = servedNow(gateway);
     const method = queryText(ctx, 'method')?.toUpperCase();
     const wanted = { method, prefix: queryText(ctx, 'prefix'), namespace: queryText(ctx, 'namespace') };
-    const { items, cursor } = pageOf(ctx, listRoutes(served, wanted), ({ id }) => id);
     const { streamsByEndpoint } = gateway.processes;
+    const lasting = new Set(
+      served.compiled.published.filter(({ output }) => output.streams).map(({ endpoint }) => endpointId(endpoint)),
+    );
+    const isStreaming = (route: RouteView) =>
+      streamsByEndpoint.has(route.id) || lasting.has(route.id) || isUpgrading(route);
+    const found = listRoutes(served, wanted);
+    const listed = queryFlag(ctx, 'streaming') ? found.filter(isStreaming) : found;
+    const { items, cursor } = pageOf(ctx, listed, ({ id }) => id);
     const traffic = new Map(served.compiled.published.map((one) => [endpointId(one.endpoint), one.traffic]));
     ctx.body = {
       routes: items.map((item) => {
@@ -76,3 +89,8 @@ export const routes: Operation = {
     };
   },
 };
+
+/** True for WebSockets. */
+function isUpgrading({ namespaces, backends }: RouteView): boolean {
+  return [namespaces, ...backends.map((backend) => backend.namespaces)].some((all) => all.includes('websocket'));
+}

@@ -1,9 +1,10 @@
-import { type Operations, version } from '#kernel';
+import { type Operations, toIssues, version } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { attemptProblem } from '../problem-document.ts';
 import {
   flag,
   guardSchema,
+  issueSchema,
   jsonResponse,
   listOf,
   objectOf,
@@ -62,6 +63,8 @@ export const status: Operation = {
           failing: listOf(objectOf('FailingSecret', { secret: text, reason: text })),
         }),
         requiresRestart: listOf(text),
+        warnings: listOf(issueSchema),
+        warningsTotal: whole,
       }),
     ),
   },
@@ -88,6 +91,8 @@ export const status: Operation = {
       watch: { enabled: watcher !== null, files: 0, mode: null, ...watcher?.status },
       secrets: { inUse: gateway.secrets.inUse, failing: gateway.secrets.failing },
       requiresRestart: [],
+      warnings: warningsOf(gateway),
+      warningsTotal: serving.warnings.length,
     };
   },
 };
@@ -97,6 +102,14 @@ function storeOf({ store }: Operations): object | null {
   if (store === null) return null;
   const { readAt } = store.status;
   return { ...store.status, readAt: readAt === null ? null : new Date(readAt).toISOString() };
+}
+
+/** Maximum number of warnings in a response. */
+const MAX_WARNINGS = 50;
+
+/** Warnings of the active configuration. */
+function warningsOf({ status: { warnings }, serving: { snapshot }, components }: Operations): object[] {
+  return toIssues(snapshot.document, warnings.slice(0, MAX_WARNINGS), 'warning', components.isSecret);
 }
 
 /**

@@ -22,6 +22,7 @@ export {
   adminSchema,
   parseAdminAddress,
 } from './admin.ts';
+export type { AgentStatus } from './agent-status.ts';
 export type * from './attack.ts';
 export type {
   AuditedComponent,

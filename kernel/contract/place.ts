@@ -1,5 +1,6 @@
 import type { DataObject } from '../values/data.ts';
 import type { AdminSettings } from './admin.ts';
+import type { AgentStatus } from './agent-status.ts';
 import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { BackendCondition } from './condition.ts';
@@ -178,7 +179,10 @@ export interface AtBackend extends AttachmentTraits {
 }
 
 /** Driver of an agent: receives messages from `site.start` on, and runs the agent's pipe for each with `site.run`. */
-export type AtAgent = AttachmentTraits;
+export interface AtAgent extends AttachmentTraits {
+  /** State of the agent, for `GET /v1/agents` of the admin API. Must be synchronous. */
+  readonly status?: () => AgentStatus;
+}
 
 /** A position of a namespace, the schema of its configuration there, and its attachments. */
 export type Place =

@@ -75,6 +75,8 @@ export interface EventOf<Type extends EventType> {
   /** Increases by one with every event of this process, starting at 1. */
   readonly id: number;
   readonly type: Type;
+  /** Time of the event, in milliseconds since 1970. */
+  readonly at: number;
   readonly data: EventData[Type];
 }
 
@@ -135,7 +137,7 @@ export function createEventLog(limit = 1000): EventLog {
   return {
     emit(type, data) {
       const id = ++lastId;
-      remembered.push({ id, type, data } as GatewayEvent);
+      remembered.push({ id, type, at: Date.now(), data } as GatewayEvent);
       if (remembered.length > limit) remembered.shift();
       for (const subscriber of subscribers) catchUp(subscriber);
       return id;

@@ -1,5 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
+import {
+  type AgentSite,
+  type AtAgent,
+  atAgent,
+  definePlugin,
+  HeaderBag,
+  type Infer,
+  meters,
+  type Schema,
+} from '#contract';
 import { reasonOf } from '../clients/amqp/amqp-error.ts';
 import { readSettings } from '../clients/amqp/connection.ts';
 import { reportHandlerError } from '../clients/amqp/handler-error.ts';
@@ -64,7 +73,7 @@ export const plugin = definePlugin({
   places: [atAgent(schema, attach)],
 });
 
-function attach(site: AgentSite<Config>): void {
+function attach(site: AgentSite<Config>): AtAgent {
   const { config, agent } = site;
   const { settings, key } = readSettings(site, config.host, '/host', (message) =>
     site.fault('AMQP_ADDRESS', '/host', message),
@@ -76,7 +85,7 @@ function attach(site: AgentSite<Config>): void {
     site.warn('AMQP_PREFETCH', '/prefetch_count', message, { hint: String(workers) });
   }
   const { host: _secret, ...said } = config;
-  runAgent(site, [key, said], () => new AmqpDriver(settings, config, topic));
+  return runAgent(site, [key, said], () => new AmqpDriver(settings, config, topic));
 }
 
 class AmqpDriver implements AgentDriver {

@@ -1,5 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
-import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
+import {
+  type AgentMessage,
+  type AgentSite,
+  type AtAgent,
+  atAgent,
+  definePlugin,
+  type Infer,
+  meters,
+  type Schema,
+} from '#contract';
 import { Room } from '../clients/broker/room.ts';
 import { KafkaProblems } from '../clients/kafka/client.ts';
 import {
@@ -59,7 +68,7 @@ export const plugin = definePlugin({
   places: [atAgent(schema, attach)],
 });
 
-function attach(site: AgentSite<Config>): void {
+function attach(site: AgentSite<Config>): AtAgent {
   const { agent, config } = site;
   const { topic } = agent.consumer;
   if (!isTopic(topic)) {
@@ -69,7 +78,7 @@ function attach(site: AgentSite<Config>): void {
   const group = readGroup(site, config.group, '/group', agent.name.replace(/\s+/g, '-'));
   const reading: Reading = { topics: [topic], group };
   const said = [key, JSON.stringify(group), config.key_meta ?? ''];
-  runAgent(site, said, () => new KafkaDriver(settings, reading, config.key_meta));
+  return runAgent(site, said, () => new KafkaDriver(settings, reading, config.key_meta));
 }
 
 class KafkaDriver implements AgentDriver {

@@ -1,4 +1,13 @@
-import { type AgentSite, atAgent, clientTlsSchema, definePlugin, type Infer, meters, type Schema } from '#contract';
+import {
+  type AgentSite,
+  type AtAgent,
+  atAgent,
+  clientTlsSchema,
+  definePlugin,
+  type Infer,
+  meters,
+  type Schema,
+} from '#contract';
 import { keyOf } from '../clients/broker/key-of.ts';
 import { Room } from '../clients/broker/room.ts';
 import { type NatsSettings, parseServers, subjectProblem } from '../clients/nats/address.ts';
@@ -59,7 +68,7 @@ export const plugin = definePlugin({
   places: [atAgent(schema, attach)],
 });
 
-function attach(site: AgentSite<Config>): void {
+function attach(site: AgentSite<Config>): AtAgent {
   const { agent, config } = site;
   const { topic: subject } = agent.consumer;
   const problem = subjectProblem(subject, true);
@@ -79,7 +88,7 @@ function attach(site: AgentSite<Config>): void {
   };
   nameServers(site, settings, '/host');
   const key = keyOf([config, prepared?.fingerprint ?? '']);
-  runAgent(site, key, () => new NatsDriver(settings, subject, config));
+  return runAgent(site, key, () => new NatsDriver(settings, subject, config));
 }
 
 class NatsDriver implements AgentDriver {

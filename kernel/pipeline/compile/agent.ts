@@ -2,6 +2,8 @@ import {
   type AgentConfig,
   type AgentMessage,
   type AgentSite,
+  type AgentStatus,
+  type AtAgent,
   Call,
   CancelledError,
   ConfigError,
@@ -33,6 +35,10 @@ export interface CompiledAgent {
   readonly pointer: string;
   readonly stages: PipeStages;
   readonly nested: readonly NestedPipe[];
+  /** Namespace of its driver. */
+  readonly driver: string;
+  /** Current state; null if the driver does not report one. */
+  status(): AgentStatus | null;
 }
 
 /**
@@ -69,7 +75,7 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   if (!pipe || !driver || build.errors.length > before) return undefined;
   const run = runner(agent, pipe.step, log, build);
   const { offers, compilePipe: nestedPipe } = context;
-  attach(build, driver.plugin, driver.place, driver.config, {
+  const attached = attach<AtAgent>(build, driver.plugin, driver.place, driver.config, {
     pointer: driver.pointer,
     log,
     offers,
@@ -77,7 +83,25 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
     agent,
     run,
   });
-  return build.errors.length > before ? undefined : { agent, pointer, stages: pipe.stages, nested };
+  return build.errors.length > before
+    ? undefined
+    : {
+        agent,
+        pointer,
+        stages: pipe.stages,
+        nested,
+        driver: driver.plugin.name,
+        status: () => statusOf(attached),
+      };
+}
+
+/** Drivers of plugins from files may throw. */
+function statusOf(attached: AtAgent | undefined): AgentStatus | null {
+  try {
+    return attached?.status?.() ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function notOneDriver(pointer: string, drivers: readonly { readonly pointer: string }[]): ConfigError {

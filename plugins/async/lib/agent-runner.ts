@@ -1,7 +1,8 @@
-import type { AgentMessage, AgentSite, Log } from '#contract';
+import type { AgentMessage, AgentSite, AgentStatus, Log } from '#contract';
 import { discard, timerMs } from '#contract';
 import { fullBucket, type Limit, take } from '../../shared/buckets/token-bucket.ts';
 import { type BackoffStrategy, backOff } from '../../shared/retries/backoff.ts';
+import { AgentRecord } from './agent-record.ts';
 import type { AgentDriver, AgentSession, Outcome } from './driver.ts';
 
 /** Current settings of an agent: any of them may change with the next configuration. */
@@ -28,6 +29,8 @@ export interface AgentJob {
 /** A message waiting for a worker. */
 interface Waiting {
   readonly message: AgentMessage;
+  /** Monotonic time at which it was received, in milliseconds. */
+  readonly at: number;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -41,6 +44,7 @@ const SETTLED_MS = 5000;
 export class AgentRunner {
   readonly #driver: AgentDriver;
   readonly #bucket = fullBucket();
+  readonly #record = new AgentRecord();
   #job: AgentJob | null = null;
   #consuming: AbortController | null = null;
   /** Promise that resolves when the first attempt to connect has ended. */
@@ -80,6 +84,14 @@ export class AgentRunner {
     return this.#attempted;
   }
 
+  get status(): AgentStatus {
+    return this.#record.status({
+      inProgress: this.#active,
+      waiting: this.#waiting.length,
+      oldestAt: this.#waiting[0]?.at,
+    });
+  }
+
   /** Stops accepting messages, waits for messages in progress, and returns all other messages to the broker. */
   close(): Promise<void> {
     this.#consuming?.abort();
@@ -88,6 +100,7 @@ export class AgentRunner {
 
   async #consume(consuming: AbortController, onAttempted: () => void): Promise<void> {
     const { signal } = consuming;
+    this.#record.enter('connecting');
     const next = await this.#job!.turn(signal);
     const goOn = () => {
       next();
@@ -97,6 +110,7 @@ export class AgentRunner {
       const { strategy, maxRetries } = this.#job!;
       if (maxRetries > 0 && attempt > maxRetries) {
         this.#job!.log.error('too many retries: the agent has stopped and restarts with the next configuration');
+        this.#record.enter('stopped');
         break;
       }
       await backOff(strategy, attempt, signal);
@@ -115,20 +129,31 @@ export class AgentRunner {
     try {
       log.info('Starting the consumer');
       const handle = (message: AgentMessage) => this.#handle(message);
-      const discarded = (count?: number) => this.#job!.count?.('discarded', count);
+      const discarded = (count?: number) => {
+        this.#record.discarded(count ?? 1);
+        this.#job!.count?.('discarded', count);
+      };
       session = await this.#driver.connect({ handle, discarded, signal, log });
     } catch (error) {
-      if (!signal.aborted) log.error((error as Error).message);
+      const { message } = error as Error;
+      if (!signal.aborted) {
+        log.error(message);
+        this.#record.notConnected(message);
+      }
       return 0;
     } finally {
       onAttempted();
     }
     const began = performance.now();
+    this.#record.enter('connected');
     const stopReports = this.#reportRegularly();
     const problem = await firstOf(session.ended, signal);
     stopReports();
-    if (problem) this.#job!.log.warning(`Consumer stopped: ${problem.message}`);
-    else await session.stop().catch(() => {});
+    if (problem) {
+      this.#job!.log.warning(`Consumer stopped: ${problem.message}`);
+      this.#record.enter('connecting');
+      this.#record.disconnected(problem.message);
+    } else await session.stop().catch(() => {});
     // Messages of a lost session are not reported, because this requires the session; the queue redelivers them.
     for (const { settle } of this.#waiting.splice(0)) settle('returned');
     if (!problem) await this.#idle();
@@ -149,7 +174,7 @@ export class AgentRunner {
 
   #handle(message: AgentMessage): Promise<Outcome> {
     return new Promise((settle) => {
-      this.#waiting.push({ message, settle });
+      this.#waiting.push({ message, settle, at: performance.now() });
       this.#next();
     });
   }
@@ -171,7 +196,10 @@ export class AgentRunner {
 
   async #run(job: AgentJob, { message, settle }: Waiting): Promise<void> {
     this.#active++;
-    const outcome = await runPipe(job, message);
+    const failure = await runPipe(job, message);
+    const outcome = failure === null ? 'done' : 'failed';
+    if (failure === null) this.#record.done();
+    else this.#record.failed(failure);
     job.count?.(outcome);
     settle(outcome);
     this.#active--;
@@ -188,14 +216,15 @@ export class AgentRunner {
   }
 }
 
-/** A message is done when no step failed and no part of the reply is missing. */
-async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Promise<'done' | 'failed'> {
+/** A message is done when no step failed and no part of the reply is missing. @returns null, or the reason of the failure. */
+async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Promise<string | null> {
   const reply = await run(message);
   const isWhole = reply.complete === true || reply.body !== null || (isRaw && reply.complete === false);
   discard(reply.body);
-  if (reply.errors.length === 0 && isWhole) return 'done';
-  log.error(reply.errors.map((error) => error.message).join('; ') || 'the response of the backends is incomplete');
-  return 'failed';
+  if (reply.errors.length === 0 && isWhole) return null;
+  const reason = reply.errors.map((error) => error.message).join('; ') || 'the response of the backends is incomplete';
+  log.error(reason);
+  return reason;
 }
 
 /** Resolves with the reason of an unexpected end; with null if the signal aborts first. */

@@ -1,4 +1,4 @@
-import { type AgentConfig, type AgentSite, type Data, meterOf } from '#contract';
+import { type AgentConfig, type AgentSite, type AtAgent, type Data, meterOf } from '#contract';
 import { limitOf } from '../../shared/buckets/token-bucket.ts';
 import { AgentRunner } from './agent-runner.ts';
 import type { AgentDriver } from './driver.ts';
@@ -12,8 +12,9 @@ const SHORTEST_HEALTH_MS = 1000;
  * @param key identifies what is consumed, and as whom: while it stays the same, the agent continues across reloads
  * without interruption, with the pipe, workers and rate of the latest configuration.
  * @param open creates the driver, once per key.
+ * @returns the attachment of the driver.
  */
-export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentDriver): void {
+export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentDriver): AtAgent {
   const { agent, run, log, setting } = site;
   const { consumer, connection, name } = agent;
   const runner = site.keep(
@@ -58,6 +59,7 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
     },
     { holdsPort: order !== null },
   );
+  return { status: () => runner.status };
 }
 
 /** Lets the agents of a gateway connect one after another. */

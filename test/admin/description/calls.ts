@@ -61,7 +61,9 @@ export const calls: Readonly<Record<string, Calls>> = {
       { path: '/v1/status', first: (one) => one.ask('/v1/config', { method: 'PUT', body: invalid }) },
     ],
   },
-  'GET /v1/routes': { 200: [{ path: '/v1/routes' }, { path: '/v1/routes', at: 'sample' }] },
+  'GET /v1/routes': {
+    200: [{ path: '/v1/routes' }, { path: '/v1/routes', at: 'sample' }, { path: '/v1/routes?streaming=true' }],
+  },
   'GET /v1/routes/match': {
     200: ['/a', '/b', '/a/', '/__health', '/__debug/', '/%zz'].map((path) => ({
       path: `/v1/routes/match?path=${encodeURIComponent(path)}`,
@@ -73,6 +75,7 @@ export const calls: Readonly<Record<string, Calls>> = {
     204: { path: '/v1/plugins/acme/test/suspension', ask: { method: 'DELETE' }, at: 'failing' },
     404: { path: '/v1/plugins/acme%2Ftest/suspension', ask: { method: 'DELETE' } },
   },
+  'GET /v1/agents': { 200: (['plain', 'agents'] as const).map((at) => ({ path: '/v1/agents', at })) },
   'GET /v1/schema': { 200: { path: '/v1/schema' } },
   'GET /v1/schema/{namespace}': {
     200: { path: '/v1/schema/qos/circuit-breaker' },
@@ -125,6 +128,10 @@ export const calls: Readonly<Record<string, Calls>> = {
       { path: '/v1/check', ask: { method: 'POST', body: colliding } },
       { path: '/v1/check', ask: { method: 'POST', body: '// odd\n{"version": 3, "timeout": "2"}' } },
     ],
+  },
+  'POST /v1/fix': {
+    200: { path: '/v1/fix', ask: { method: 'POST', body: invalid } },
+    400: { path: '/v1/fix', ask: { method: 'POST', body: '{"version": 3,\n "endpoints": [}' } },
   },
   'POST /v1/reload': {
     200: { path: '/v1/reload', ask: { method: 'POST' } },

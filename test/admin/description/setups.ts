@@ -55,6 +55,18 @@ export const setups = {
     await setup.one.gateway.inject('/a');
     return setup;
   },
+  /** A gateway with an agent whose broker does not respond. */
+  async agents() {
+    const agent = {
+      name: 'orders',
+      consumer: { topic: 'orders' },
+      backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+      extra_config: { 'async/nats': { host: 'nats://127.0.0.1:9' } },
+    };
+    const setup = await open({ ...config(), async_agent: [agent] });
+    await until(() => setup.one.gateway.serving.compiled.agents[0]!.status()!.retries > 0);
+    return setup;
+  },
   small: () => open(withSettings({ max_body: 4 })),
   careful: () => open(withSettings({ require_if_match: true })),
   /** A gateway that has received too many wrong tokens. */

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,6 +54,8 @@ describe('GET /v1/events', () => {
     const id = gateway.events.emit('worker.up', { worker: 3, pid: 7 });
     await following.until('"worker":3');
     deepEqual(reported(following.bytes), [{ id, event: 'worker.up', data: { worker: 3, pid: 7 } }]);
+    const time = /^: (.*Z)$/m.exec(following.bytes.toString())![1]!;
+    ok(Date.parse(time) <= Date.now(), 'the comment is the time of the event');
   });
 
   it('sends only the requested types', async () => {

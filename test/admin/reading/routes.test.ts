@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Operations } from '#kernel';
+import { ConfigText, type Operations } from '#kernel';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
@@ -83,6 +83,25 @@ describe('information about routes over the admin API', () => {
         deepEqual(await ids(query), results);
       });
     }
+
+    it('returns only endpoints that can stream, if requested', async () => {
+      const socket = { endpoint: '/socket', extra_config: { websocket: {} } };
+      const events = { endpoint: '/events', output_encoding: 'sse', backend: [{ ...backend, encoding: 'sse' }] };
+      const sockets = { ...socket, backend: [{ ...backend, host: ['ws://127.0.0.1:9'], disable_host_sanitize: true }] };
+      const all = JSON.stringify({ ...config, endpoints: [...config.endpoints, sockets, events] });
+      const other = await openGateway(new ConfigText(all, 'json'), { port: 0, sinks: silentSinks });
+      const port = await openReading(other);
+      try {
+        const { routes } = (await port.ask('/v1/routes?streaming=true')).body;
+        deepEqual(
+          routes.map(({ id }: { id: string }) => id),
+          ['GET /socket', 'GET /events'],
+        );
+      } finally {
+        await port.close();
+        await other.close();
+      }
+    });
 
     it('returns pages with a cursor', async () => {
       const { routes, cursor } = (await admin.ask('/v1/routes?limit=2')).body;

@@ -64,6 +64,8 @@ describe('GET /v1/status', () => {
       secrets: { inUse: 0, failing: [] },
       watch: { enabled: false, files: 0, mode: null },
       requiresRestart: [],
+      warnings: [],
+      warningsTotal: 0,
     });
   });
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import {
   createEventLog,
   type EventLog,
@@ -23,12 +23,15 @@ describe('the event log', () => {
     deepEqual([log.emit('worker.up', up), log.emit('worker.down', down)], [1, 2]);
   });
 
-  it('stores type and data', () => {
+  it('stores type, time and data', () => {
+    const before = Date.now();
     const log = createEventLog();
     const events: GatewayEvent[] = [];
     log.subscribe({}, (event) => events.push(event));
     log.emit('worker.up', up);
-    deepEqual(events, [{ id: 1, type: 'worker.up', data: up }]);
+    const [{ at, ...event }] = events as [GatewayEvent];
+    deepEqual(event, { id: 1, type: 'worker.up', data: up });
+    ok(at >= before && at <= Date.now());
   });
 
   it('sends only future events if no id is given', () => {
