@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type ApiError, type Body, read, storedToken } from './api/client.ts';
 import { followEvents, type GatewayEvent } from './api/events.ts';
 import { type Route, useRoute } from './route.ts';
+import { Agents } from './views/agents.tsx';
 import { Configuration } from './views/configuration/index.tsx';
 import { EndpointView } from './views/endpoint.tsx';
 import { History } from './views/history.tsx';
@@ -59,6 +60,7 @@ const views: Readonly<Record<string, View>> = {
   },
   history: { title: 'History', show: ({ token }) => <History canWrite={canWrite(token)} /> },
   plugins: { title: 'Plugins', show: ({ token }) => <Plugins canOperate={has(token, 'ops')} /> },
+  agents: { title: 'Agents', show: () => <Agents /> },
 };
 
 const EVENTS = 200;

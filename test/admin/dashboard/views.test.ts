@@ -1,17 +1,13 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { startAdmin } from '../../../admin/index.ts';
-import { bundleDashboard } from '../../../scripts/build/dashboard.ts';
-import { isInstalled } from '../../support/debian.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { command } from '../../support/programs.ts';
 import { openAdmin, type TestAdmin, TOKEN } from '../support.ts';
+import { edit, missing, openBrowser, signIn, type TestBrowser } from './browser.ts';
 
-const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Names of the views, as in the address, with a text that each one shows when it has its data. */
@@ -23,13 +19,12 @@ const views = {
   configuration: 'Apply',
   history: 'active',
   plugins: 'Components of the gateway',
+  agents: 'Async agents',
 };
 
 (missing ? describe.skip : describe)(`the dashboard in a browser${missing}`, function () {
   this.timeout(120_000);
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'));
-  const problems: string[] = [];
-  let browser: Browser;
+  let browser: TestBrowser;
   let good: TestBackend;
   let bad: TestBackend;
   let one: TestAdmin;
@@ -44,50 +39,25 @@ const views = {
   };
 
   before(async () => {
-    await bundleDashboard(folder);
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    });
+    browser = await openBrowser();
     good = await startBackend(json({ name: '<img src=x onerror="document.title=1">' }));
     bad = await startBackend(json({}, 500));
   });
   beforeEach(async () => {
-    problems.length = 0;
-    one = await openAdmin(configuration(), { dashboard: folder });
+    browser.problems.length = 0;
+    one = await openAdmin(configuration(), { dashboard: browser.folder });
     origin = `http://${one.admin.address}`;
-    page = await open();
+    page = await browser.open();
   });
   afterEach(async () => {
     await page.context().close();
     await one.close();
-    deepEqual(problems, [], 'errors in the console of the browser');
+    deepEqual(browser.problems, [], 'errors in the console of the browser');
   });
   after(async () => {
     await browser?.close();
     await Promise.all([good?.close(), bad?.close()]);
-    rmSync(folder, { recursive: true });
   });
-
-  async function open(options: { colorScheme?: 'light' | 'dark'; width?: number } = {}): Promise<Page> {
-    const { colorScheme = 'light', width = 1280 } = options;
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-    const opened = await context.newPage();
-    opened.on('pageerror', (error) => problems.push(String(error)));
-    opened.on('console', (message) => {
-      // The browser reports each rejected request: wrong tokens, and texts with errors.
-      const isRejection = /status of (?:401|422)/.test(message.text());
-      if (message.type() === 'error' && !isRejection) problems.push(message.text());
-    });
-    return opened;
-  }
-
-  /** Opens the page as `sluice dashboard` does. */
-  async function signIn(target = page, token = TOKEN): Promise<void> {
-    const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST', token });
-    await target.goto(`${origin}/#code=${body.code}`);
-    await target.waitForSelector('nav');
-  }
 
   async function show(view: string, target = page): Promise<void> {
     await target.goto(`${origin}/#/${view}`);
@@ -119,14 +89,14 @@ const views = {
       await page.goto(`${origin}/#code=${body.code}`);
       await page.waitForSelector('nav');
       ok(!page.url().includes(body.code));
-      const other = await open();
+      const other = await browser.open();
       await other.goto(`${origin}/#code=${body.code}`);
       await other.waitForSelector('input[type=password]');
       await other.context().close();
     });
 
     it('again with a token, after the session is revoked', async () => {
-      const other = await open();
+      const other = await browser.open();
       await other.addInitScript(`sessionStorage.setItem('sluice.token', 'revoked')`);
       await other.goto(origin);
       await other.getByText('The token is no longer valid.').waitFor();
@@ -138,8 +108,8 @@ const views = {
     await call('/good', 3);
     await call('/bad', 2);
     for (const options of [{}, { colorScheme: 'dark' as const }, { width: 360 }]) {
-      const target = await open(options);
-      await signIn(target);
+      const target = await browser.open(options);
+      await signIn(one, target);
       for (const view of Object.keys(views)) {
         await show(view, target);
         await target.evaluate(axe);
@@ -160,7 +130,7 @@ const views = {
   });
 
   it('shows the traffic of the last seconds, and which endpoint fails', async () => {
-    await signIn();
+    await signIn(one, page);
     await page.getByText('Live', { exact: true }).click();
     await page.getByText('Connections').first().waitFor();
     await call('/good', 5);
@@ -173,7 +143,7 @@ const views = {
   });
 
   it('sends a request, shows its response as text, and explains it', async () => {
-    await signIn();
+    await signIn(one, page);
     await show('try');
     await page.fill('input[required]', '/good');
     await page.getByLabel('Headers, one in each line').fill('X-Example: 1');
@@ -184,22 +154,15 @@ const views = {
   });
 
   it('marks an error while the configuration is edited, applies the mended one and rolls it back', async () => {
-    await signIn();
+    await signIn(one, page);
     await show('configuration');
-    const editor = page.locator('.cm-content');
-    await editor.waitFor();
+    await page.locator('.cm-content').waitFor();
     await page.getByText('valid', { exact: true }).waitFor();
-    const edit = async (from: string, to: string) => {
-      const text = JSON.stringify(JSON.parse(await textOf(page)), null, 2).replace(from, to);
-      await editor.click();
-      await page.keyboard.press('Control+A');
-      await page.keyboard.insertText(text);
-    };
-    await edit('"endpoint": "/good"', '"endpoint": "good"');
+    await edit(page, (text) => text.replace('"endpoint": "/good"', '"endpoint": "good"'));
     await page.locator('.issues').getByText('/endpoints/0/endpoint').or(page.locator('.issues li')).first().waitFor();
     await page.locator('.cm-lintRange-error').first().waitFor();
     ok(await page.getByText('Apply', { exact: true }).last().isDisabled());
-    await edit('"endpoint": "good"', '"endpoint": "/better"');
+    await edit(page, (text) => text.replace('"endpoint": "good"', '"endpoint": "/better"'));
     await page.getByText('1 endpoint added').waitFor();
     await page.getByLabel('Message').fill('a better path');
     const { revision } = one.gateway.status;
@@ -226,7 +189,7 @@ const views = {
       endpoint: `/group${at % 50}/path${at}`,
     }));
     await one.gateway.reload({ ...configuration(), endpoints: many });
-    await signIn();
+    await signIn(one, page);
     await page.goto(`${origin}/#/topology`);
     await page.getByText('10 k of 10 k endpoints').waitFor();
     ok((await page.locator('.virtual li').count()) < 100);
@@ -237,7 +200,7 @@ const views = {
   });
 
   it('says that another change came first, and applies nothing over it', async () => {
-    await signIn();
+    await signIn(one, page);
     await show('configuration');
     await page.getByText('valid', { exact: true }).waitFor();
     await one.gateway.reload({ ...configuration(), timeout: '3s' });
@@ -248,7 +211,7 @@ const views = {
   });
 
   it('says that the gateway does not respond, and continues when it is back', async () => {
-    await signIn();
+    await signIn(one, page);
     const address = one.admin.address!;
     await one.admin.close();
     await page.getByText('connects again by itself').waitFor();
@@ -258,7 +221,7 @@ const views = {
       listen: address,
       token: TOKEN,
       stateDirectory,
-      dashboard: folder,
+      dashboard: browser.folder,
       stop() {},
     });
     try {
@@ -267,7 +230,7 @@ const views = {
       await page.fill('input[type=password]', TOKEN);
       await page.click('text=Sign in');
       await page.waitForSelector('nav');
-      problems.length = 0;
+      browser.problems.length = 0;
     } finally {
       await page.goto('about:blank');
       await admin.close();
@@ -275,7 +238,7 @@ const views = {
   });
 
   it('scrolls to the lines of an endpoint', async () => {
-    await signIn();
+    await signIn(one, page);
     await show('endpoint?id=GET+%2Fbad');
     await page.getByText('Show its configuration').click();
     await page.locator('.cm-activeLine', { hasText: '{' }).waitFor();
@@ -286,13 +249,13 @@ const views = {
 
   it('shows a shadow run with its differences, and ends it', async () => {
     await one.close();
-    one = await openAdmin(configuration(), { dashboard: folder, gateway: { program: command } });
+    one = await openAdmin(configuration(), { dashboard: browser.folder, gateway: { program: command } });
     origin = `http://${one.admin.address}`;
     const { endpoints, ...rest } = configuration();
     const denying = endpoints.map((each) => ({ ...each, backend: [{ ...each.backend[0], deny: ['name'] }] }));
     const body = { ...rest, endpoints: denying };
     await one.ask('/v1/config?shadow=1h&sample=100%', { method: 'PUT', body });
-    await signIn();
+    await signIn(one, page);
     await show('history');
     await page.getByText('End the shadow run').waitFor();
     await fetch(`http://127.0.0.1:${one.gateway.processes.port}/good`);
@@ -307,9 +270,9 @@ const views = {
     const tokens = [{ id: 'reader', sha256: hash('sha256', 'reader-token'), scopes: ['read'] }];
     await one.close();
     const source = { ...configuration(), extra_config: { 'admin/api': { tokens } } };
-    one = await openAdmin(source, { dashboard: folder, token: undefined });
+    one = await openAdmin(source, { dashboard: browser.folder, token: undefined });
     origin = `http://${one.admin.address}`;
-    await signIn(page, 'reader-token');
+    await signIn(one, page, 'reader-token');
     await show('history');
     equal(await page.getByText('Roll back').count(), 0);
     await page.goto(`${origin}/#/configuration`);
@@ -320,7 +283,7 @@ const views = {
   });
 
   it('can be used with the keyboard alone', async () => {
-    await signIn();
+    await signIn(one, page);
     for (let presses = 0; presses < 30; presses++) {
       await page.keyboard.press('Tab');
       if ((await page.evaluate('document.activeElement.textContent')) === 'History') break;
@@ -330,8 +293,3 @@ const views = {
     await page.waitForSelector('main:focus');
   });
 });
-
-/** Text of the editor, which draws only the visible lines. */
-async function textOf(page: Page): Promise<string> {
-  return (await page.locator('.cm-line').allTextContents()).join('\n');
-}

@@ -6,8 +6,8 @@ export interface GatewayEvent {
   readonly id: number;
   readonly type: string;
   readonly data: unknown;
-  /** Time at which the page received the event, in milliseconds since 1970. */
-  readonly receivedAt: number;
+  /** Time of the event, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 const RETRY_MS = 2000;
@@ -22,10 +22,14 @@ export async function followEvents(
   signal: AbortSignal,
 ): Promise<void> {
   let last = 0;
+  let at = Number.NaN;
   const parser = createParser({
     onEvent({ id, event, data }) {
       last = Number(id);
-      onEvent({ id: last, type: event ?? 'message', data: JSON.parse(data), receivedAt: Date.now() });
+      onEvent({ id: last, type: event ?? 'message', data: JSON.parse(data), at: Number.isNaN(at) ? Date.now() : at });
+    },
+    onComment(comment) {
+      at = Date.parse(comment);
     },
   });
   while (!signal.aborted) {

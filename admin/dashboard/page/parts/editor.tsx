@@ -25,6 +25,8 @@ export interface EditorProps {
   /** Line to scroll to. */
   readonly line: number | null;
   onChange(text: string): void;
+  /** Corrects the error at a JSON pointer; null if the text cannot be corrected. */
+  readonly onFix: ((pointer: string) => void) | null;
 }
 
 const languages: Readonly<Record<Format, () => Extension>> = { json, yaml };
@@ -33,12 +35,14 @@ const languages: Readonly<Record<Format, () => Extension>> = { json, yaml };
  * Editor of a configuration. It is in a shadow tree, where its styles apply without inline styles, which the page's
  * content security policy forbids.
  */
-export function Editor({ text, format, readOnly, issues, original, schema, line, onChange }: EditorProps) {
+export function Editor({ text, format, readOnly, issues, original, schema, line, onChange, onFix }: EditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const parts = useRef({ help: new Compartment(), merge: new Compartment(), writable: new Compartment() }).current;
   const change = useRef(onChange);
   change.current = onChange;
+  const fix = useRef(onFix);
+  fix.current = onFix;
 
   useEffect(() => {
     const host = holder.current!;
@@ -75,7 +79,7 @@ export function Editor({ text, format, readOnly, issues, original, schema, line,
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === text) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+    editor.dispatch({ changes: differenceOf(editor.state.doc.toString(), text) });
   }, [text]);
 
   useEffect(() => {
@@ -99,7 +103,7 @@ export function Editor({ text, format, readOnly, issues, original, schema, line,
       editor.dispatch(
         setDiagnostics(
           editor.state,
-          issues.flatMap((issue) => diagnosticOf(editor, issue)),
+          issues.flatMap((issue) => diagnosticOf(editor, issue, fix.current)),
         ),
       );
   }, [issues]);
@@ -115,16 +119,34 @@ export function Editor({ text, format, readOnly, issues, original, schema, line,
   return <div ref={holder} class="editor" />;
 }
 
+/** The part between the common beginning and the common end of two texts: the cursor stays where it is. */
+function differenceOf(before: string, after: string): { from: number; to: number; insert: string } {
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  return { from: head, to: before.length - tail, insert: after.slice(head, after.length - tail) };
+}
+
 /** Marks an issue; none for an issue of another file, or of a text that has changed since. */
-function diagnosticOf({ state: { doc } }: EditorView, issue: Issue): Diagnostic[] {
+function diagnosticOf({ state: { doc } }: EditorView, issue: Issue, onFix: EditorProps['onFix']): Diagnostic[] {
   const { line, column = 1, endLine = line, endColumn, severity, message, hint, code } = issue;
   if (line === undefined || line > doc.lines) return [];
   const from = Math.min(doc.line(line).from + column - 1, doc.line(line).to);
   const last = endLine !== undefined && endLine <= doc.lines ? doc.line(endLine) : doc.line(line);
   const to = endColumn === undefined ? doc.line(line).to : Math.min(last.from + endColumn - 1, last.to);
   const text = hint === undefined ? message : `${message}\n${hint}`;
+  const actions = issue.fixable && onFix ? [{ name: 'Fix', apply: () => onFix(issue.pointer) }] : [];
   return [
-    { from, to: Math.max(from, to), severity: severity === 'error' ? 'error' : 'warning', message: text, source: code },
+    {
+      from,
+      to: Math.max(from, to),
+      severity: severity === 'error' ? 'error' : 'warning',
+      message: text,
+      source: code,
+      actions,
+    },
   ];
 }
 

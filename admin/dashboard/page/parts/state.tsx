@@ -34,8 +34,16 @@ export function Failure({ error }: { readonly error: ApiError | null }) {
   );
 }
 
-/** Errors or warnings of a configuration, with their place and hint. @param onSelect called with a chosen issue. */
-export function Issues({ issues, onSelect }: { issues: readonly Issue[]; onSelect?: (issue: Issue) => void }) {
+interface IssuesProps {
+  readonly issues: readonly Issue[];
+  /** Called with a chosen issue. */
+  readonly onSelect?: (issue: Issue) => void;
+  /** Called with an issue to correct. */
+  readonly onFix?: ((issue: Issue) => void) | undefined;
+}
+
+/** Errors or warnings of a configuration, with their place and hint. */
+export function Issues({ issues, onSelect, onFix }: IssuesProps) {
   if (issues.length === 0) return null;
   return (
     <ul class="issues">
@@ -50,6 +58,12 @@ export function Issues({ issues, onSelect }: { issues: readonly Issue[]; onSelec
           )}{' '}
           <code>{issue.code}</code> {issue.message}
           {issue.hint && <span class="hint"> Hint: {issue.hint}</span>}
+          {onFix && issue.fixable && ' '}
+          {onFix && issue.fixable && (
+            <button type="button" onClick={() => onFix(issue)}>
+              Fix
+            </button>
+          )}
         </li>
       ))}
     </ul>

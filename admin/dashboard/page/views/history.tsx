@@ -13,7 +13,8 @@ type Difference = Schemas['Difference'];
 /** The revisions of the configuration: who changed what, differences, and rollback. */
 export function History({ canWrite }: { readonly canWrite: boolean }) {
   const { body, error, again } = useRead('/v1/revisions', { limit: 100 }, 5000);
-  const status = useRead('/v1/status', {}, 5000);
+  const attempts = useRead('/v1/attempts', { limit: 100 }, 5000);
+  const guards = new Map(attempts.body?.attempts.flatMap(({ guard }) => (guard ? [[guard.revision, guard]] : [])));
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const [difference, setDifference] = useState<{ from: number; to: number; content: Difference } | null>(null);
   const [failure, setFailure] = useState<ApiError | null>(null);
@@ -66,6 +67,7 @@ export function History({ canWrite }: { readonly canWrite: boolean }) {
               <th scope="col">By</th>
               <th scope="col">Message</th>
               <th scope="col">Result</th>
+              <th scope="col">Guard</th>
               <th scope="col">Actions</th>
             </tr>
           </thead>
@@ -95,6 +97,7 @@ export function History({ canWrite }: { readonly canWrite: boolean }) {
                   <td>
                     <Badge tone={result === 'applied' ? 'plain' : 'bad'}>{result}</Badge> {reason}
                   </td>
+                  <td>{guards.has(number) ? <GuardReport guard={guards.get(number)!} /> : '–'}</td>
                   <td>
                     {previous && (
                       <button type="button" onClick={() => compare(previous.number, number)}>
@@ -121,21 +124,19 @@ export function History({ canWrite }: { readonly canWrite: boolean }) {
           <Differences difference={difference.content} />
         </section>
       )}
-      {status.body?.guard && <GuardReport guard={status.body.guard} />}
       <ShadowRuns canWrite={canWrite} />
     </>
   );
 }
 
-function GuardReport({ guard: { state, revision, endsAt, reason, rolledBackTo } }: { guard: Schemas['Guard'] }) {
+/** Outcome of the guard of a revision. */
+function GuardReport({ guard: { state, endsAt, reason, rolledBackTo } }: { readonly guard: Schemas['Guard'] }) {
+  const tone = state === 'passed' ? 'good' : state === 'rolled-back' || state === 'failed' ? 'bad' : 'warning';
   return (
-    <section>
-      <h2>Last guard</h2>
-      <p>
-        <Badge tone={state === 'passed' ? 'good' : state === 'watching' ? 'warning' : 'bad'}>{state}</Badge> revision{' '}
-        {revision}, {state === 'watching' ? 'until' : 'ended'} {time(endsAt)}. {reason}
-        {rolledBackTo !== null && ` Rolled back to revision ${rolledBackTo}.`}
-      </p>
-    </section>
+    <>
+      <Badge tone={tone}>{state}</Badge> {state === 'watching' ? 'until' : 'ended'} {time(endsAt)}
+      {reason !== null && `: ${reason}`}
+      {rolledBackTo !== null && `; rolled back to revision ${rolledBackTo}`}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Body } from '../api/client.ts';
 import type { GatewayEvent } from '../api/events.ts';
 import { useRead } from '../api/use-read.ts';
@@ -7,7 +7,7 @@ import { bytes, compact, count, duration, milliseconds, percent, time } from '..
 import { Chart } from '../parts/chart.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { EventList } from '../parts/event-list.tsx';
-import { Scroll } from '../parts/scroll.tsx';
+import { Processes } from '../parts/processes.tsx';
 import { Badge, Empty, Failure, Figure, Issues, type Tone } from '../parts/state.tsx';
 
 type Status = Body<'/v1/status'>;
@@ -15,7 +15,11 @@ type Status = Body<'/v1/status'>;
 /** The state of the gateway, its traffic, processes and last events. */
 export function Overview({ events }: { readonly events: readonly GatewayEvent[] }) {
   const [interval, setInterval] = useState<'1s' | '10s'>('10s');
-  const status = useRead('/v1/status', {}, 2000);
+  const status = useRead('/v1/status', {}, 5000);
+  const lastEvent = events[0]?.id;
+  useEffect(() => {
+    if (lastEvent !== undefined) status.again();
+  }, [lastEvent, status.again]);
   const { samples, statusClasses } = useTraffic(interval);
   return (
     <>
@@ -65,12 +69,32 @@ function StatusLine({ status }: { readonly status: Status }) {
         </div>
       )}
       {guard?.state === 'watching' && (
-        <p class="notice warning">A guard watches the last change until {time(guard.endsAt)}.</p>
+        <p class="notice warning">
+          A guard watches revision {guard.revision} until {time(guard.endsAt)}.{' '}
+          <a href="#/configuration">Show its figures</a>.
+        </p>
+      )}
+      {guard && guard.state !== 'watching' && (
+        <p class={guard.state === 'rolled-back' || guard.state === 'failed' ? 'notice bad' : 'muted'}>
+          Guard of revision {guard.revision}: {guard.state}
+          {guard.reason !== null && ` (${guard.reason})`}, ended {time(guard.endsAt)}.
+        </p>
       )}
       {drift && !failed && (
         <p class="notice warning">
           The configuration file differs from the configuration that serves. <a href="#/configuration">Compare them</a>.
         </p>
+      )}
+      {status.warningsTotal > 0 && (
+        <details class="notice warning">
+          <summary>{count(status.warningsTotal, 'warning')} about the configuration</summary>
+          <Issues issues={status.warnings} />
+          {status.warningsTotal > status.warnings.length && (
+            <p>
+              The first {status.warnings.length} are shown; <code>sluice check</code> lists all of them.
+            </p>
+          )}
+        </details>
       )}
       {secrets.failing.map(({ secret, reason }) => (
         <p class="notice warning" key={secret}>
@@ -165,50 +189,6 @@ function Busiest({ samples }: { readonly samples: readonly TrafficSample[] }) {
       ) : (
         <EndpointTable rows={shown} />
       )}
-    </section>
-  );
-}
-
-function Processes() {
-  const { body, error } = useRead('/v1/workers', {}, 2000);
-  return (
-    <section>
-      <h2>Processes</h2>
-      <Failure error={error} />
-      <Scroll label="Processes">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Worker</th>
-              <th scope="col">State</th>
-              <th scope="col">Revision</th>
-              <th scope="col">Up for</th>
-              <th scope="col">Requests</th>
-              <th scope="col">Connections</th>
-              <th scope="col">Event loop delay</th>
-              <th scope="col">CPU time</th>
-              <th scope="col">Memory</th>
-            </tr>
-          </thead>
-          <tbody>
-            {body?.workers.map((worker) => (
-              <tr key={worker.id}>
-                <td>{worker.id}</td>
-                <td>
-                  <Badge tone={worker.state === 'up' ? 'good' : 'warning'}>{worker.state}</Badge>
-                </td>
-                <td>{worker.revision ?? '–'}</td>
-                <td>{duration(worker.uptimeMs)}</td>
-                <td>{compact(worker.requests)}</td>
-                <td>{compact(worker.connections)}</td>
-                <td>{milliseconds(worker.loopLagMs)}</td>
-                <td>{duration(worker.cpuMs)}</td>
-                <td>{bytes(worker.rssBytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
     </section>
   );
 }

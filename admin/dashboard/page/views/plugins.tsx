@@ -3,7 +3,7 @@ import { type ApiError, type Schemas, send } from '../api/client.ts';
 import { useRead } from '../api/use-read.ts';
 import { compact, count, milliseconds, time } from '../format.ts';
 import { Scroll } from '../parts/scroll.tsx';
-import { Badge, Empty, Failure } from '../parts/state.tsx';
+import { Badge, Empty, Failure, Issues } from '../parts/state.tsx';
 
 type Plugin = Schemas['Plugin'];
 
@@ -28,6 +28,7 @@ export function Plugins({ canOperate }: { readonly canOperate: boolean }) {
       <Failure error={error ?? failure} />
       <section>
         <h2>Your plugins</h2>
+        <Broken />
         {body && files.length === 0 && (
           <Empty>
             No plugin from a file is loaded. Create one with <code>sluice plugin new NAME</code>.
@@ -74,31 +75,58 @@ export function Plugins({ canOperate }: { readonly canOperate: boolean }) {
       </section>
       <section>
         <h2>Components of the gateway</h2>
-        <Scroll label="Components">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Component</th>
-                <th scope="col">Purpose</th>
-                <th scope="col">Places</th>
-                <th scope="col">Requests</th>
-                <th scope="col">Errors</th>
-              </tr>
-            </thead>
-            <tbody>
-              {core.map(({ name, description, places, calls, errors }) => (
-                <tr key={name}>
-                  <td>{name}</td>
-                  <td>{description}</td>
-                  <td>{places.length}</td>
-                  <td>{compact(calls)}</td>
-                  <td>{compact(errors)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Components plugins={core.filter(({ places }) => places.length > 0)} label="Components in use" />
+        <details>
+          <summary>Components that are not in use</summary>
+          <Components plugins={core.filter(({ places }) => places.length === 0)} label="Other components" />
+        </details>
       </section>
     </>
+  );
+}
+
+function Components({ plugins, label }: { readonly plugins: readonly Plugin[]; readonly label: string }) {
+  return (
+    <Scroll label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Component</th>
+            <th scope="col">Purpose</th>
+            <th scope="col">Places</th>
+            <th scope="col">Requests</th>
+            <th scope="col">Errors</th>
+          </tr>
+        </thead>
+        <tbody>
+          {plugins.map(({ name, description, places, calls, errors }) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>{description}</td>
+              <td>{places.length}</td>
+              <td>{compact(calls)}</td>
+              <td>{compact(errors)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+/** Codes of errors in the files of plugins. */
+const ofPlugins = /^PLUGIN|^MODULE/;
+
+/** The message of a plugin's file that could not be loaded with the last change. */
+function Broken() {
+  const { body } = useRead('/v1/status', {}, 3000);
+  const reload = body?.lastReload;
+  const issues = (reload?.problem?.errors ?? []).filter(({ code }) => ofPlugins.test(code));
+  if (issues.length === 0) return null;
+  return (
+    <div class="notice bad">
+      The change of {time(reload!.at)} was refused because of a plugin; revision {body!.revision} still serves.
+      <Issues issues={issues} />
+    </div>
   );
 }

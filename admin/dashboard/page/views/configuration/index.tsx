@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiError, send } from '../../api/client.ts';
 import { useRead } from '../../api/use-read.ts';
 import { count } from '../../format.ts';
@@ -7,7 +7,9 @@ import { Editor } from '../../parts/editor.tsx';
 import { Badge, Empty, Failure, Issues } from '../../parts/state.tsx';
 import { Apply } from './apply.tsx';
 import { type Base, formatOf, lineOf, readBase } from './base.ts';
+import { requestFix } from './fix.ts';
 import { Guard } from './guard.tsx';
+import { Overtaken } from './overtaken.tsx';
 import { useCheck } from './use-check.ts';
 
 export interface ConfigurationProps {
@@ -33,16 +35,17 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
   const sourceFile = status.body?.sourceFile;
   const checked = useCheck(base, text, canCheck);
 
+  const readNow = useCallback(() => readBase(formatOf(sourceFile ?? null), canReveal), [sourceFile, canReveal]);
   const load = useCallback(async () => {
     setReading(null);
     try {
-      const next = await readBase(formatOf(sourceFile ?? null), canReveal);
+      const next = await readNow();
       setBase(next);
       setText(next.text);
     } catch (error) {
       setReading(error as ApiError);
     }
-  }, [sourceFile, canReveal]);
+  }, [readNow]);
   useEffect(() => {
     if (sourceFile !== undefined) load();
   }, [load, sourceFile]);
@@ -55,6 +58,21 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
   useEffect(() => {
     if (base && pointer) setLine(base.format === 'json' ? lineOf(base.text, pointer) : canReveal ? writtenLine : null);
   }, [base, pointer, writtenLine, canReveal]);
+
+  const canEdit = canWrite || canCheck;
+  const latest = useRef(text);
+  latest.current = text;
+  const fix = async (pointer: string | null): Promise<void> => {
+    if (!base) return;
+    setReading(null);
+    try {
+      const fixed = await requestFix(base, text, pointer);
+      // Typing continues while the gateway responds; the newer text wins.
+      if (latest.current === text) setText(fixed);
+    } catch (error) {
+      setReading(error as ApiError);
+    }
+  };
 
   const changed = base !== null && text !== base.text;
   const overtaken = base !== null && status.body !== null && status.body.revision !== base.revision;
@@ -69,23 +87,28 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
         </p>
       )}
       {overtaken && (
-        <p class="notice warning" role="alert">
-          Revision {status.body!.revision} was applied meanwhile; this text is based on revision {base.revision}.{' '}
-          <button type="button" onClick={load}>
-            {changed ? 'Discard this text and read the new one' : 'Read the new one'}
-          </button>
-        </p>
+        <Overtaken
+          base={base}
+          text={text}
+          revision={status.body!.revision}
+          read={readNow}
+          onContinue={(next, merged) => {
+            setBase(next);
+            setText(merged);
+          }}
+        />
       )}
       {base && (
         <Editor
           text={text}
           format={base.format}
-          readOnly={!canWrite && !canCheck}
+          readOnly={!canEdit}
           issues={checked.issues}
           original={showsDifference ? base.text : null}
           schema={schema}
           line={line}
           onChange={setText}
+          onFix={canCheck && canEdit ? fix : null}
         />
       )}
       <section aria-live="polite">
@@ -112,7 +135,16 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
             Show the difference in the text
           </label>
         </p>
-        <Issues issues={checked.issues} onSelect={({ line }) => setLine(line ?? null)} />
+        {canCheck && checked.issues.some(({ fixable }) => fixable) && (
+          <button type="button" onClick={() => fix(null)}>
+            Fix all errors with a single correction
+          </button>
+        )}
+        <Issues
+          issues={checked.issues}
+          onSelect={({ line }) => setLine(line ?? null)}
+          onFix={canCheck ? ({ pointer }) => fix(pointer) : undefined}
+        />
       </section>
       {base && changed && checked.difference && (
         <section>
