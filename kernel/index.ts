@@ -52,6 +52,7 @@ export { eventTypes, isEventPattern } from './control/event-log.ts';
 export type { GatewayOptions, WorkerOptions } from './control/gateway-options.ts';
 export type { GuardState } from './control/guard.ts';
 export { defaultThresholds, type GuardThresholds } from './control/guard.ts';
+export type { ObservedPart, ObservedRequest } from './control/observation/observed-request.ts';
 export type { Next, Participant, Ready } from './control/participant.ts';
 export { Refusal, type RefusalRecord, recordOf, toRefusal } from './control/refusal.ts';
 export { adminSettings } from './control/reload-settings.ts';

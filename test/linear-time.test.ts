@@ -7,6 +7,7 @@ import { HeaderBag, makeRequest, Reply } from '#contract';
 import { maskText } from '../kernel/config/secrets/secret-words.ts';
 import { tooDeepBracket } from '../kernel/config/syntax/too-deep.ts';
 import { maskQuery } from '../kernel/contract/masked-query.ts';
+import { Masks } from '../kernel/contract/masks.ts';
 import { protocolOf, requestsSwitch } from '../kernel/server/http1/upgrade.ts';
 import { requestsHttp2 } from '../kernel/server/http2/h2c.ts';
 import { toFloat } from '../kernel/templates/functions/numbers.ts';
@@ -19,7 +20,6 @@ import { parseYaml } from '../plugins/engines/documents/yaml/reader.ts';
 import { readScalar } from '../plugins/engines/grpc/scalars.ts';
 import { replyWithRange } from '../plugins/modifier/martian/range.ts';
 import { asDirectory } from '../plugins/shared/files/file-path.ts';
-import { Masks } from '../plugins/telemetry/recorder/masks.ts';
 import { subprotocolsOf } from '../plugins/websocket/handshake.ts';
 import { cost } from './support/cost.ts';
 

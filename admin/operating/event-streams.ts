@@ -1,7 +1,8 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { GatewayEvent, Operations, Timers } from '#kernel';
 import { appliedBody } from '../applied-body.ts';
 import { attemptProblem } from '../problem-document.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 
 /** Subscription of a client to events. */
 export interface EventRequest {
@@ -21,58 +22,34 @@ export interface EventStreams {
   close(): void;
 }
 
-/** Bytes that may be buffered for a slow reader before it is disconnected. */
-const MAX_WAITING_BYTES = 1024 * 1024;
-
-const HEARTBEAT_MS = 15_000;
-
 export function openEventStreams(gateway: Operations, timers: Timers): EventStreams {
-  const endings = new Set<() => void>();
+  const streams = new Set<EventStream>();
   return {
     open(wish) {
-      let cancelBeat = () => {};
       let unsubscribe = () => {};
-      const stream = new Readable({
-        read() {},
-        destroy(error, done) {
-          leave();
-          done(error);
+      const stream = openEventStream(
+        {
+          isPermitted: () => wish.isPermitted(),
+          closed() {
+            streams.delete(stream);
+            unsubscribe();
+          },
         },
-      });
-      const leave = (): void => {
-        endings.delete(end);
-        unsubscribe();
-        cancelBeat();
-      };
-      const end = (): void => {
-        leave();
-        stream.push(null);
-      };
+        timers,
+      );
+      streams.add(stream);
       /** Sending remembered events at once may exceed the limit, which therefore applies only to later events. */
       let live = false;
-      const send = (text: string): void => {
-        stream.push(text);
-        if (live && stream.readableLength > MAX_WAITING_BYTES) stream.destroy();
-      };
-      const beat = (): void => {
-        cancelBeat = timers.after(HEARTBEAT_MS, async () => {
-          const isPermitted = await wish.isPermitted().catch(() => false);
-          if (!endings.has(end)) return;
-          if (!isPermitted) return end();
-          beat();
-          send(':\n\n');
-        });
-      };
-      endings.add(end);
-      beat();
-      // An empty comment is sent, because the response headers are only sent with the first bytes of the body.
-      send(':\n\n');
-      unsubscribe = gateway.events.subscribe(wish, (event) => send(frame(event, gateway)));
+      unsubscribe = gateway.events.subscribe(wish, (event) => {
+        const text = frame(event, gateway);
+        if (live) stream.send(text);
+        else stream.body.push(text);
+      });
       live = true;
-      return stream;
+      return stream.body;
     },
     close() {
-      for (const end of endings) end();
+      for (const stream of streams) stream.end();
     },
   };
 }

@@ -4,6 +4,7 @@ import { createDrain, type Drain } from './drain.ts';
 import { type EventStreams, openEventStreams } from './event-streams.ts';
 import { type LogLevelOverride, openLogLevelOverride } from './log-level-override.ts';
 import { type LoopLag, watchLoopLag } from './loop-lag.ts';
+import { type Observations, openObservations } from './observations.ts';
 import { countReloads, type ReloadCounters } from './reload-counters.ts';
 import { openTrafficRecorders, type TrafficRecorders } from './traffic-recorders.ts';
 
@@ -16,6 +17,7 @@ export interface Operating {
   readonly eventStreams: EventStreams;
   readonly traffic: TrafficRecorders;
   readonly shadow: ShadowRuns;
+  readonly observations: Observations;
   /** Stops everything; event streams end gracefully. */
   close(): void;
 }
@@ -30,6 +32,7 @@ export function openOperating(gateway: Operations, timers: Timers = systemTimers
     drain: createDrain(gateway, timers),
     eventStreams: openEventStreams(gateway, timers),
     shadow: new ShadowRuns(gateway, timers),
+    observations: openObservations(gateway, timers),
     traffic: openTrafficRecorders({ gateway, workers: () => workersOf({ gateway, operating: { loopLag } }) }, timers),
   };
   return {

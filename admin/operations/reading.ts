@@ -9,6 +9,7 @@ import { live, ready } from './health.ts';
 import { readLogging, setLogging } from './logging.ts';
 import { match } from './match.ts';
 import { metrics } from './metrics.ts';
+import { observeEndpoint } from './observation.ts';
 import { adminOpenapi, openapi } from './openapi.ts';
 import { emptyCache, liftSuspension, plugins } from './plugins.ts';
 import { recordings } from './recordings.ts';
@@ -27,6 +28,7 @@ export const reading: readonly Operation[] = [
   status,
   routes,
   match,
+  observeEndpoint,
   explain,
   tryRequest,
   plugins,

@@ -16,6 +16,8 @@ const backend = objectWith(
   'pointer',
 );
 
+export const routeCounters = objectOf('RouteCounters', { calls: whole, errors: whole, streams: whole });
+
 export const route = objectWith(
   'Route',
   {
@@ -26,7 +28,7 @@ export const route = objectWith(
     timeoutMs: whole,
     namespaces: listOf(text),
     backends: listOf(backend),
-    counters: objectOf('RouteCounters', { calls: whole, errors: whole, streams: whole }),
+    counters: routeCounters,
     ...place,
   },
   'id',

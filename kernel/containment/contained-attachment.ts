@@ -49,6 +49,12 @@ const containers: { readonly [K in keyof Attachment]?: Container<NonNullable<Att
     const guard = guards.of('shape');
     return containedCall(shape, guard, { ...objects, instead: guard.skips ? (data: DataObject) => data : null });
   },
+  state: (read, guards) =>
+    containedCall(read, guards.of('state'), {
+      wanted: 'an object or null',
+      isSound: (value) => value === null || isObject(value),
+      instead: () => null,
+    }),
   message: (hook, guards) => {
     const guard = guards.of('message');
     const instead: MessageHook | null = guard.skips ? (data) => data : null;

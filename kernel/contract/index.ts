@@ -4,7 +4,6 @@ export { addressFamily, addressMatcher, isAddressRange } from '../net/address-ra
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemErrorReason } from '../net/pem-error-reason.ts';
 export { isConfigName, mainName } from '../values/config-names.ts';
-export { credentialWords } from '../values/credential-words.ts';
 export * from '../values/data.ts';
 export { readDescriptors } from '../values/descriptors.ts';
 export { type HoldNumber, parseHolding } from '../values/exact-json.ts';
@@ -36,6 +35,7 @@ export { RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Outcome } from './call.ts';
 export type { Cancellation } from './cancellation.ts';
+export { Capture, captureReply } from './capture.ts';
 export type * from './catalogue.ts';
 export {
   type ClientRequest,
@@ -107,6 +107,7 @@ export {
   traceSlot,
 } from './logging.ts';
 export { maskQuery, maskTarget } from './masked-query.ts';
+export { Masks } from './masks.ts';
 export * from './meaning.ts';
 export type { Upgrade } from './message.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';

@@ -35,6 +35,18 @@ export interface AttachmentTraits {
   readonly sets?: readonly string[];
   /** Values for other plugins; every port must be listed in `offers` of the plugin. */
   readonly offers?: readonly Offer[];
+  /**
+   * Names of headers, query parameters and fields that contain credentials, or must not be shown for another reason.
+   * Their values are masked where requests are shown to operators. Names that usually contain credentials are masked
+   * without it.
+   */
+  readonly credentials?: readonly string[];
+  /**
+   * State of an attachment to an endpoint or backend, for operators: a few members with scalar values, for example
+   * `{ state: 'open', failures: 3 }`. Called in every process while an operator observes the endpoint; must be synchronous. Null if
+   * another process has the state, see `Site.role`.
+   */
+  readonly state?: () => DataObject | null;
 }
 
 /** Replacement of one configuration by the next. */

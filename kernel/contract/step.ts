@@ -6,7 +6,10 @@ import { Reply } from './message.ts';
 /** One stage of a pipe. `R` is a `ClientRequest` in the endpoint phase and a `PipeRequest` afterwards. */
 export type Step<R> = (request: R, call: Call) => Reply | Promise<Reply>;
 
-/** Places a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. */
+/**
+ * Places a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. Called again
+ * while an operator observes the endpoint, so that stages can be timed: state belongs to the attachment, not to the wrap.
+ */
 export type Wrap<R> = (next: Step<R>) => Step<R>;
 
 /** Reads the request; a reply ends the pipe. */

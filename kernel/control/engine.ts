@@ -13,6 +13,7 @@ import { RefCountedCache } from '../runtime/kept/ref-counted-cache.ts';
 import { version } from '../version.ts';
 import { DescriptorWatch } from './descriptor-watch.ts';
 import { Generations } from './generations.ts';
+import { Observers } from './observation/observers.ts';
 
 /** The parts of a process that builds configurations. */
 export interface Engine {
@@ -20,11 +21,12 @@ export interface Engine {
   readonly registry: Registry;
   readonly generations: Generations;
   readonly mirrors: Mirrors;
+  readonly observers: Observers;
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
   /** Addresses that no connection of this process may reach. */
   readonly denied: DeniedAddresses;
-  /** Stops watching descriptors, writes pending log lines, and releases standard output unless `sinks` were given. */
+  /** Stops observing requests, and watching descriptors, writes pending log lines, and releases standard output unless `sinks` were given. */
   close(): void;
 }
 
@@ -82,15 +84,18 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const descriptors = new DescriptorWatch({ log, now: () => performance.now() });
   const own = { log, sinks, version, defaultLogging, ask, readiness };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
+  const observers = new Observers(() => generations.current.runtime.compiled);
   return {
     log,
     registry,
     generations,
     mirrors,
+    observers,
     denied,
     containment,
     internalErrors,
     close() {
+      observers.close();
       descriptors.close();
       ownSinks?.close();
     },

@@ -1,5 +1,7 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
+import type { ObservedPart } from '../control/observation/observed-request.ts';
+import type { Observers } from '../control/observation/observers.ts';
 import type { ListenOptions } from '../control/public-port.ts';
 import type { Sampling } from '../server/exchange/sample.ts';
 import { resourceUse } from '../workers/messages.ts';
@@ -12,11 +14,13 @@ export class OwnProcess implements ServingProcesses {
   readonly serving = true;
   readonly #generations: Generations;
   readonly #sinks: LogSinks;
+  readonly #observers: Observers;
   readonly #startedAt = performance.now();
 
-  constructor(generations: Generations, sinks: LogSinks) {
+  constructor(generations: Generations, sinks: LogSinks, observers: Observers) {
     this.#generations = generations;
     this.#sinks = sinks;
+    this.#observers = observers;
   }
 
   /** `loopLagMs` is always 0 here, because the code that monitors the event loop measures the lag. */
@@ -70,6 +74,15 @@ export class OwnProcess implements ServingProcesses {
 
   listen(address: ListenOptions): Promise<{ host: string; port: number }> {
     return this.#generations.listen({ known: null, address });
+  }
+
+  async observe(id: string): Promise<readonly ObservedPart[]> {
+    const part = this.#observers.take(id);
+    return part ? [part] : [];
+  }
+
+  unobserve(id: string): void {
+    this.#observers.release(id);
   }
 
   async countInFlight(): Promise<number> {

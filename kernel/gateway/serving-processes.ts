@@ -1,3 +1,4 @@
+import type { ObservedPart } from '../control/observation/observed-request.ts';
 import type { ListenOptions } from '../control/public-port.ts';
 import type { Sampling } from '../server/exchange/sample.ts';
 import type { Heartbeat } from '../workers/messages.ts';
@@ -17,6 +18,14 @@ export interface ServingProcesses
   readonly closing: boolean;
   /** Counts the requests and streams in progress, across all configurations. */
   countInFlight(): Promise<number>;
+  /**
+   * Observes the requests of clients to an endpoint for the next 5 seconds.
+   * @param id of the endpoint, as in `GET /users`.
+   * @returns what each process observed since the previous call; processes that do not serve the endpoint are missing.
+   */
+  observe(id: string): Promise<readonly ObservedPart[]>;
+  /** Stops observing an endpoint. */
+  unobserve(id: string): void;
   /** Opens the port. @throws GatewayError LISTEN_FAILED, LISTENING. */
   listen(address: ListenOptions): Promise<{ host: string; port: number }>;
   setClosing(closing: boolean): void;

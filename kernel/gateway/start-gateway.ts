@@ -98,14 +98,14 @@ export class RunningGateway implements Operations {
     source: Source,
     options: GatewayOptions,
   ) {
-    const { log, registry, generations, mirrors, denied, containment, internalErrors, events, close } = engine;
-    this.#closeEngine = close;
+    const { log, registry, generations, mirrors, denied, containment, internalErrors, events, observers } = engine;
+    this.#closeEngine = engine.close;
     this.events = events;
     this.log = log;
     this.revisions = revisions;
     this.#registry = registry;
     this.generations = generations;
-    this.#own = new OwnProcess(generations, registry.services.sinks);
+    this.#own = new OwnProcess(generations, registry.services.sinks, observers);
     this.#mirrors = mirrors;
     this.containment = containment;
     this.internalErrors = internalErrors;

@@ -73,6 +73,8 @@ export interface Orders {
   readonly level: LogLevel;
   /** Fraction of the safe requests to sample; null ends sampling. */
   readonly sample: number | null;
+  /** Endpoint that is no longer observed. */
+  readonly unobserve: string;
 }
 
 /** A request to the process that owns the shared values. */

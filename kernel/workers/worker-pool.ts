@@ -5,6 +5,7 @@ import { describeHeld, type Held } from '../containment/watchdog.ts';
 import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
+import type { ObservedPart } from '../control/observation/observed-request.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
@@ -123,19 +124,16 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#denied.all;
   }
 
-  /** True while every worker serves the committed configuration. */
   get converged(): boolean {
     return this.#slots.every(
       ({ state, heartbeat }) => state === 'up' && heartbeat?.revision === this.#committed?.revision,
     );
   }
 
-  /** True while at least one worker serves. */
   get serving(): boolean {
     return this.#slots.some(({ state }) => state === 'up');
   }
 
-  /** True while connections are closed after their response. */
   get closing(): boolean {
     return this.#closing;
   }
@@ -158,7 +156,6 @@ export class WorkerPool implements Participant, SlotOwner {
     return totalOf(this.#slots, 'leaked');
   }
 
-  /** Active streams of all workers, by endpoint. May be slightly stale. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     return streamsBy(this.#all);
   }
@@ -196,9 +193,17 @@ export class WorkerPool implements Participant, SlotOwner {
     return first!;
   }
 
-  /** Counts the requests and streams in progress in all workers. */
   async countInFlight(): Promise<number> {
     return sum(await Promise.all(this.#all.map((slot) => slot.countInFlight())));
+  }
+
+  async observe(id: string): Promise<readonly ObservedPart[]> {
+    const parts = this.#all.map((slot) => slot.askSoon<ObservedPart>('observe', id));
+    return (await Promise.all(parts)).filter((part) => part !== null);
+  }
+
+  unobserve(id: string): void {
+    for (const slot of this.#all) slot.tell('unobserve', id);
   }
 
   setClosing(closing: boolean): void {
@@ -258,8 +263,7 @@ export class WorkerPool implements Participant, SlotOwner {
   }
 
   onFaulty(slot: WorkerSlot): void {
-    if (!this.#slots.includes(slot)) return;
-    this.#succession.replace(slot);
+    if (this.#slots.includes(slot)) this.#succession.replace(slot);
   }
 
   onUp(slot: WorkerSlot): void {

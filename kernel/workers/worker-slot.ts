@@ -255,11 +255,16 @@ export class WorkerSlot {
     return (await this.#channel!.ask('listen', target)) as { host: string; port: number };
   }
 
+  /** Response of the worker to a trivial request; null if it does not respond soon. */
+  async askSoon<T>(name: string, payload: unknown = null): Promise<T | null> {
+    const response = this.#channel?.ask(name, payload, ANSWER_MS).catch(() => null);
+    return ((await response) ?? null) as T | null;
+  }
+
   /** Current requests and streams of the worker; its last reported figure if it does not respond soon. */
   async countInFlight(): Promise<number> {
-    const counted = this.#channel?.ask('inFlight', null, ANSWER_MS) as Promise<number> | undefined;
     const { calls = 0, streams = 0 } = this.#heartbeat ?? {};
-    return (await counted?.catch(() => calls + streams)) ?? 0;
+    return (await this.askSoon<number>('inFlight')) ?? calls + streams;
   }
 
   /** Sends an order to the worker that has no response. */
@@ -272,10 +277,9 @@ export class WorkerSlot {
    * the start.
    */
   async deny(all: readonly ListenAddress[]): Promise<void> {
-    await this.#channel?.ask('deny', all, ANSWER_MS).catch(() => {});
+    await this.askSoon('deny', all);
   }
 
-  /** Forwards a change of a mirrored value. */
   mirror(message: MirrorMessage): void {
     this.#channel?.notify('mirror', message);
   }

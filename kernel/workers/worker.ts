@@ -88,6 +88,8 @@ export class Worker {
       abort: () => this.#abort(),
       mirror: ({ id, change }: MirrorMessage) => this.#engine.mirrors.receive(id, change),
       listen: (target: ListenTarget) => this.#listen(target),
+      observe: (id: string) => this.#engine.observers.take(id),
+      unobserve: (id: string) => this.#engine.observers.release(id),
       inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       deny: (all: readonly ListenAddress[]) => this.#engine.denied.replace(all),

@@ -5,7 +5,7 @@ import { followEvents, type GatewayEvent } from './api/events.ts';
 import { type Route, useRoute } from './route.ts';
 import { Agents } from './views/agents.tsx';
 import { Configuration } from './views/configuration/index.tsx';
-import { EndpointView } from './views/endpoint.tsx';
+import { EndpointView } from './views/endpoint/index.tsx';
 import { History } from './views/history.tsx';
 import { Overview } from './views/overview.tsx';
 import { Plugins } from './views/plugins.tsx';
@@ -34,7 +34,12 @@ const canWrite = (token: Token): boolean => has(token, 'write') && !token.writes
 const views: Readonly<Record<string, View>> = {
   overview: { title: 'Overview', show: ({ events }) => <Overview events={events} /> },
   topology: { title: 'Topology', show: () => <Topology /> },
-  endpoint: { title: null, show: ({ route }) => <EndpointView id={route.parameters.get('id') ?? ''} /> },
+  endpoint: {
+    title: null,
+    show: ({ token, route }) => (
+      <EndpointView id={route.parameters.get('id') ?? ''} showsMessages={has(token, 'secrets')} />
+    ),
+  },
   try: {
     title: 'Try',
     show: ({ token, route }) => (

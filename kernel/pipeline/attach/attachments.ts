@@ -6,15 +6,14 @@ import {
   ConfigError,
   type Encoding,
   type EndpointConfig,
-  findNear,
+  type HostList,
   type Log,
   type MessageHook,
   type PipeRequest,
-  type ServiceConfig,
   type Step,
+  type Wrap,
 } from '#contract';
 import { joinPointer } from '../../config/index.ts';
-import { containedEncoding } from '../../containment/contained-value.ts';
 import { sortByOrder } from '../../registry/order.ts';
 import type { Registry } from '../../registry/registry.ts';
 import {
@@ -25,12 +24,14 @@ import {
   compileBackend,
   logPrefix,
 } from '../backend/backend.ts';
-import { balance } from '../backend/balance.ts';
+import { balance, type PickHost } from '../backend/balance.ts';
 import type { AddCertificateHeader } from '../request/client-certificate.ts';
-import { type BackendStages, stagesOfBackend } from '../steps/stages.ts';
+import { type BackendStages, type Stage, stagesOfBackend } from '../steps/stages.ts';
+import { timedBackend, timedProtocol, timedWraps } from '../steps/timing.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import type { Build } from './build.ts';
-import { attachContained, guardsAt } from './guards.ts';
+import { findEncoding } from './find-encoding.ts';
+import { attachContained } from './guards.ts';
 import { openHosts } from './hosts.ts';
 import type { CompilePipe, NamedHost } from './location.ts';
 import { findPlugins } from './namespaces.ts';
@@ -189,20 +190,21 @@ export function attachBackend(
   const condition = onlyClaim(build, attached, 'condition', 'decide whether a backend is called');
   const attempts = onlyClaim(build, attached, 'attempts', 'repeat the calls to a backend');
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
+  const stages: BackendStages = {
+    stages: stagesOfBackend(
+      backendPhase,
+      transportPhase,
+      attached,
+      claim?.plugin.name ?? registry.catalogue.defaultProtocol,
+      output?.raw !== true && encoding?.raw !== true,
+      output?.messages !== undefined,
+    ),
+    condition: condition?.inWords ?? null,
+    hostless: protocol?.hostless === true,
+    keepsQuery: protocol?.keepsQuery === true,
+  };
   return {
-    stages: {
-      stages: stagesOfBackend(
-        backendPhase,
-        transportPhase,
-        attached,
-        claim?.plugin.name ?? registry.catalogue.defaultProtocol,
-        output?.raw !== true && encoding?.raw !== true,
-        output?.messages !== undefined,
-      ),
-      condition: condition?.inWords ?? null,
-      hostless: protocol?.hostless === true,
-      keepsQuery: protocol?.keepsQuery === true,
-    },
+    stages,
     attached,
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
     condition,
@@ -213,31 +215,72 @@ export function attachBackend(
       (hosts === null || (hosts.fixed === true && hosts.current === backend.host)),
     heedsCall: !attempts && backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
     unreadable: encoding?.raw === true && output?.raw !== true,
-    compile: (place, clientEncoding, unread, alone, outerHooks) => {
-      const options: BackendOptions = {
-        ...place,
+    compile: compilerOf(
+      {
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: reached!,
-        // Each backend has its own position in the list of hosts.
         attempts,
-        pickHost: picked ?? (hosts && balance(hosts)),
-        messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
+        messageHooks: messageHooks(attached, registry, 'backend'),
         customShape,
         encoding: encoding!,
-        output: clientEncoding,
-        unread,
-        alone,
-      };
-      // A pipe with components is compiled now, while the build that its components belong to is in progress.
-      return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
-    },
+      },
+      // Each backend has its own position in the list of hosts.
+      hostPicker(picked, hosts),
+      stages,
+      attached.length === 0,
+    ),
   };
+}
+
+/** Outside `attachBackend`, whose other functions refer to the build. */
+function hostPicker(picked: PickHost | null, hosts: HostList | null): () => PickHost | null {
+  return () => picked ?? (hosts && balance(hosts));
+}
+
+/** Parts of a backend's pipe that do not depend on the endpoint. */
+type BackendParts = Pick<
+  BackendOptions,
+  'backendWraps' | 'transportWraps' | 'protocol' | 'attempts' | 'messageHooks' | 'customShape' | 'encoding'
+>;
+
+/**
+ * Returns the function that compiles the pipe of a backend. It is kept as long as the endpoint, and must not hold the
+ * build.
+ * @param isPlain whether the backend has no components.
+ */
+function compilerOf(
+  parts: BackendParts,
+  pickHost: () => PickHost | null,
+  stages: BackendStages,
+  isPlain: boolean,
+): AttachedBackend['compile'] {
+  return (place, output, unread, alone, outerHooks) => {
+    const messageHooks = [...parts.messageHooks, ...outerHooks];
+    const options = { ...place, ...parts, pickHost: pickHost(), messageHooks, output, unread, alone };
+    // A pipe with components is compiled now, while the build that its components belong to is in progress.
+    if (place.timedAs !== undefined) return compileTimed(options, stages, place.timedAs);
+    return isPlain ? compileAtFirstCall(options) : compileBackend(options);
+  };
+}
+
+/** Compiles a backend's pipe with its stages timed. */
+function compileTimed(options: BackendOptions, stages: BackendStages, index: number): Step<PipeRequest> {
+  const { backendWraps, transportWraps, attempts, protocol } = options;
+  const timed = (wraps: readonly Wrap<PipeRequest>[], as: Stage['as']) => timedWraps(wraps, stages.stages, as, index);
+  const step = compileBackend({
+    ...options,
+    backendWraps: timed(backendWraps, 'backend'),
+    transportWraps: timed(transportWraps, 'transport'),
+    attempts: attempts && timed([attempts], 'attempts')[0],
+    protocol: { ...protocol, call: timedProtocol(protocol.call, stages, index) },
+  });
+  return timedBackend(step, index);
 }
 
 /** Returns the message hooks of a stream, in the order in which wraps of a phase see a reply: innermost first. */
 export function messageHooks(
-  attached: readonly Attached<AtEndpoint | AtBackend>[],
+  attached: readonly Pick<Attached<AtEndpoint | AtBackend>, 'plugin' | 'at'>[],
   registry: Registry,
   phase: 'proxy' | 'backend',
 ): MessageHook[] {
@@ -245,50 +288,6 @@ export function messageHooks(
   return sortByOrder(hooked, registry.catalogue.order, phase)
     .reverse()
     .map(({ at }) => at.message!);
-}
-
-/** Finds an encoding by name that supports the given use; an unknown name is an error that suggests the nearest one. */
-export function findEncoding(
-  { build, registry }: EndpointContext,
-  name: string,
-  pointer: string,
-  use: 'read' | 'write',
-  endpoint: EndpointConfig,
-): Encoding | undefined {
-  const encoding = registry.encoding(name);
-  const canBe = ({ raw, encode, decode }: Encoding) => (use === 'read' ? decode : raw || encode);
-  if (encoding && canBe(encoding)) {
-    const guards = guardsAt(build, registry.plugin(`encoding/${name}`)!, endpoint);
-    return guards ? containedEncoding(encoding, guards) : encoding;
-  }
-  const able = registry.names('encoding').filter((known) => {
-    const candidate = registry.encoding(known);
-    return !candidate || canBe(candidate);
-  });
-  const isOwn = use === 'read' || name !== build.config.output_encoding;
-  build.errors.push(isOwn ? unknownEncoding(name, pointer, use, able) : unknownDefault(build.config, able));
-  return undefined;
-}
-
-function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', able: readonly string[]): ConfigError {
-  const near = findNear(name, able);
-  const purpose = use === 'read' ? 'read backend responses' : 'write responses';
-  return new ConfigError('ENCODING_UNKNOWN', pointer, `encoding "${name}" does not exist or cannot ${purpose}`, {
-    hint: near ? `did you mean "${near.name}"?` : `one of ${able.join(', ')}`,
-    fix: near?.isSure ? { value: near.name } : undefined,
-  });
-}
-
-/** Errors of the service's output encoding, reported once for all endpoints that inherit it. */
-const unknownDefaults = new WeakMap<ServiceConfig, ConfigError>();
-
-function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigError {
-  let error = unknownDefaults.get(config);
-  if (!error) {
-    error = unknownEncoding(config.output_encoding, '/output_encoding', 'write', able);
-    unknownDefaults.set(config, error);
-  }
-  return error;
 }
 
 /** A backend inside a component, such as a step of a workflow, inherits nothing from the surrounding backend. */

@@ -37,11 +37,21 @@ export interface BackendPlace {
   readonly log: Log;
   /** Wrap that counts the responses of the backend, between the transport wraps and the protocol. */
   readonly counting?: Wrap<PipeRequest> | undefined;
+  /** Index of the backend in the times of its endpoint's stages; undefined if they are not timed. */
+  readonly timedAs?: number | undefined;
+}
+
+/** Context of the backends of an endpoint. */
+export interface PlaceContext {
+  readonly log: Log;
+  readonly counting?: CountBackend | undefined;
+  /** Whether the stages are timed. Default: false. */
+  readonly isTimed?: boolean;
 }
 
 /** Returns the place of one backend of an endpoint. */
 export function placeOf(
-  { log, counting }: { readonly log: Log; readonly counting?: CountBackend | undefined },
+  { log, counting, isTimed }: PlaceContext,
   endpoint: EndpointConfig,
   index: number,
 ): BackendPlace {
@@ -51,6 +61,7 @@ export function placeOf(
     backend,
     log: log.at(logPrefix(endpoint, backend)),
     counting: counting && ((next) => counting(index, next)),
+    timedAs: isTimed ? index : undefined,
   };
 }
 

@@ -1,9 +1,12 @@
-import type { AtEndpoint, ClientRequest, EndpointConfig, PipeTraits, Wrap } from '#contract';
+import type { AtEndpoint, ClientRequest, EndpointConfig, PipeRequest, PipeTraits, Wrap } from '#contract';
 import type { Attached } from '../attach/attach.ts';
 import type { EndpointContext } from '../attach/attachments.ts';
+import { credentialsOf, stateReader } from '../attach/shown-attachments.ts';
 import { compileRequest } from '../request/request.ts';
 import { foldAround } from '../steps/settle.ts';
+import { timedAround } from '../steps/timing.ts';
 import { backendNames, countResponses } from '../traffic/backend-responses.ts';
+import { type FoldContext, type FoldedPipe, foldedPipe, foldPipe } from './fold-pipe.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
 import type { PlainEndpoints } from './plain-endpoints.ts';
@@ -42,6 +45,8 @@ export function compileEndpoint(
   if (form !== null) plain!.learn(form, pipe, endpoint, build);
   const { step, output, attached, endpointPhase, maxPayloadBytes, maxParsedBytes, stages, sets } = pipe;
   const wraps = endpointPhase.map(({ at }) => at.endpoint!);
+  const toPipe = compileRequest(endpoint, context, sets);
+  const around = shell && { outer: shell.outer(pipe), inner: shell.inner(pipe) };
   return {
     endpoint,
     output,
@@ -49,11 +54,20 @@ export function compileEndpoint(
     hold,
     traffic,
     reads: build.reads,
-    handle: foldAround(
-      shell ? [shell.outer(pipe), ...wraps, shell.inner(pipe)] : wraps,
-      enterPipe(compileRequest(endpoint, context, sets), step, pipe.heedsCall),
-      1,
-    ),
+    handle: foldAround(wrapsWithin(around, wraps), enterPipe(toPipe, step, pipe.heedsCall), 1),
+    timed: timedPipe({
+      wraps: wraps.length === 0 ? noWraps : wraps,
+      around,
+      toPipe,
+      heedsCall: pipe.heedsCall,
+      folded: foldedPipe(pipe),
+      // Without the build: the endpoint can serve under later configurations.
+      context: { registry: context.registry, log: context.log, counting, isTimed: true },
+      endpoint,
+      isRead: shell !== null,
+    }),
+    credentials: credentialsOf(pipe),
+    states: stateReader(pipe),
     depth: wraps.length + (shell ? 3 : 1),
     maxPayloadBytes,
     maxParsedBytes,
@@ -62,6 +76,37 @@ export function compileEndpoint(
     nested,
     upgrades: upgradesOf(attached),
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),
+  };
+}
+
+const noWraps: readonly never[] = Object.freeze([]);
+
+/** The wraps of a shell; null without one. */
+type Around = { readonly outer: Wrap<ClientRequest>; readonly inner: Wrap<ClientRequest> } | null;
+
+function wrapsWithin(around: Around, wraps: readonly Wrap<ClientRequest>[]): readonly Wrap<ClientRequest>[] {
+  return around ? [around.outer, ...wraps, around.inner] : wraps;
+}
+
+/** The parts of an endpoint that are needed to combine its stages again. */
+interface TimedParts {
+  readonly wraps: readonly Wrap<ClientRequest>[];
+  readonly around: Around;
+  readonly toPipe: (client: ClientRequest) => PipeRequest;
+  readonly heedsCall: boolean;
+  readonly folded: FoldedPipe;
+  readonly context: FoldContext;
+  readonly endpoint: EndpointConfig;
+  readonly isRead: boolean;
+}
+
+/** Outside `compileEndpoint`, whose functions refer to the build. */
+function timedPipe(parts: TimedParts): Route['timed'] {
+  return () => {
+    const { around, toPipe, heedsCall, folded, context, endpoint, isRead } = parts;
+    const wraps = timedAround(parts.wraps, folded.stages, 'endpoint');
+    const step = foldPipe(context, folded, endpoint, isRead);
+    return foldAround(wrapsWithin(around, wraps), enterPipe(toPipe, step, heedsCall), 1);
   };
 }
 

@@ -2,38 +2,23 @@ import {
   type AtBackend,
   type AtEndpoint,
   type AttachmentTraits,
-  after,
-  type BackendConfig,
   ConfigError,
   type Encoding,
   type EndpointConfig,
   type Log,
   type PipeRequest,
-  Reply,
   type Step,
 } from '#contract';
 import { joinPointer } from '../../config/index.ts';
 import { sortByOrder } from '../../registry/order.ts';
 import { type Attached, onlyClaim, reportHidden } from '../attach/attach.ts';
-import {
-  type AttachedBackend,
-  attachBackend,
-  attachEndpoint,
-  type EndpointContext,
-  findEncoding,
-  messageHooks,
-} from '../attach/attachments.ts';
+import { type AttachedBackend, attachBackend, attachEndpoint, type EndpointContext } from '../attach/attachments.ts';
 import type { Build } from '../attach/build.ts';
-import { type BackendPlace, missingValue, placeOf } from '../backend/backend.ts';
-import { choiceOf, firstChosen, onCondition } from '../backend/choice.ts';
-import { type Shadow, withShadows } from '../backend/shadow.ts';
-import { buffered } from '../request/buffered.ts';
-import { compileDemands } from '../request/pattern.ts';
+import { findEncoding } from '../attach/find-encoding.ts';
 import { type PayloadLimits, payloadLimits } from '../request/payload-limits.ts';
 import { describeMerge } from '../response/describe-merge.ts';
-import { mergeReplies, parallel } from '../response/merge.ts';
-import { fold } from '../steps/fold.ts';
 import { type PipeStages, stagesAround } from '../steps/stages.ts';
+import { foldPipe, type Gathering } from './fold-pipe.ts';
 
 /** The part of an endpoint that is independent of the client: backends, their merge, and the wraps around them. */
 export interface CompiledPipe extends AttachedPipe {
@@ -141,58 +126,6 @@ export function attachPipe(
   };
 }
 
-/**
- * Combines the stages of a pipe for an endpoint; other endpoints may share its attachments.
- * @param isRead see `compilePipe`.
- */
-export function foldPipe(
-  context: Pick<EndpointContext, 'registry' | 'log' | 'counting'>,
-  { output, attached, backends: all, gathering, proxyPhase, maxPayloadBytes, readsData, pointer }: AttachedPipe,
-  endpoint: EndpointConfig,
-  isRead = false,
-): Step<PipeRequest> {
-  const { registry } = context;
-  const backends = all.map((backend, at): PlacedBackend => ({ ...backend, place: placeOf(context, endpoint, at) }));
-  const regular = backends.filter((backend) => !backend.shadow);
-  const unread = !isRead && !readsData;
-  const alone = regular.length === 1 && backends.length === 1;
-  const outerHooks = messageHooks(attached, registry, 'proxy');
-  const conditions = regular.map(({ condition }) => condition);
-  const shapes = sortByOrder(
-    attached.filter(({ at }) => at.shape),
-    registry.catalogue.order,
-    'proxy',
-  );
-  const { gather: gathers, combine } = gathering;
-  const joins = regular.length > 1 && !gathers && !combine && shapes.length === 0 && !conditions.some(Boolean);
-  const passes = unread && (alone || (joins && output.merges !== undefined));
-  const compiled = regular.map((backend) => backend.compile(backend.place, output, passes, alone, outerHooks));
-  const inTurn = gathers?.sequential === true;
-  const choice = conditions.some(Boolean) ? choiceOf(conditions, compiled, inTurn, pointer) : null;
-  const steps = choice?.steps ?? compiled;
-  const shadows = backends
-    .filter((backend) => backend.shadow)
-    .map(
-      (backend): Shadow => ({
-        step: onCondition(backend.condition, backend.compile(backend.place, output, false, false, [])),
-        timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
-      }),
-    );
-  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, passes ? output : null);
-  const isOneOf = choice && output.raw && compiled.length > 1;
-  const chosen = isOneOf ? firstChosen(conditions, compiled) : choice ? choice.around(together()) : together();
-  const gathered = withShadows(shadows, chosen);
-  const single = alone && endpoint.concurrent_calls === 1;
-  const shared = single && maxPayloadBytes === 0 ? gathered : buffered(gathered, single);
-  return fold(
-    proxyPhase.map(({ at }) => at.proxy!),
-    shared,
-  );
-}
-
-/** A backend with its place in the endpoint that is being compiled. */
-type PlacedBackend = AttachedBackend & { readonly place: BackendPlace };
-
 const noHeaders: ReadonlySet<string> = new Set();
 
 function headersSet(attached: readonly Attached<AttachmentTraits>[]): ReadonlySet<string> {
@@ -210,65 +143,10 @@ function onlyShadows(backends: readonly AttachedBackend[], pointer: string): Con
   });
 }
 
-/** Calls the backends of a pipe and merges their replies. */
-interface Gathering {
-  readonly gather: AtEndpoint['gather'];
-  readonly combine: AtEndpoint['combine'];
-  /** Components that reshape the data, outermost first. */
-  readonly shapes: readonly Attached<AtEndpoint>[];
-}
-
 function claimsOf(build: Build, attached: readonly Attached<AtEndpoint>[]): Pick<Gathering, 'gather' | 'combine'> {
   return {
     gather: onlyClaim(build, attached, 'gather', 'decide how the backends are called'),
     combine: onlyClaim(build, attached, 'combine', 'decide how the responses are merged'),
-  };
-}
-
-function gather(
-  { gather: custom, combine, shapes }: Gathering,
-  backends: readonly PlacedBackend[],
-  steps: readonly Step<PipeRequest>[],
-  endpoint: EndpointConfig,
-  joined: Encoding | null,
-): Step<PipeRequest> {
-  if (steps.length === 1) return backends[0]!.unreadable ? withoutBytes(steps[0]!) : steps[0]!;
-  const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout, joined);
-  const whole = demanding(
-    backends.filter(({ condition }) => !condition).map(({ place }) => place.backend),
-    gathered,
-  );
-  return fold(
-    shapes.map(({ at }) =>
-      after<PipeRequest>((reply) => {
-        if (reply.data) reply.data = at.shape!(reply.data);
-      }),
-    ),
-    whole,
-  );
-}
-
-/**
- * Drops status and headers of a `no-op` backend if the endpoint decodes responses, because they do not belong to the
- * response for the client.
- */
-function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
-  return async (request, call) => {
-    const reply = await step(request, call);
-    return reply.failed || reply.complete === null ? reply : mergeReplies([reply]);
-  };
-}
-
-/** Rejects a request that lacks a value required by any of several backends, before any of them is called. */
-function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>): Step<PipeRequest> {
-  if (!backends.some(({ url_pattern: pattern, host }) => [pattern, ...host].some((text) => text.includes('{')))) {
-    return next;
-  }
-  /** The check is compiled on the first request, like the pipes of backends. */
-  let meets: ReturnType<typeof compileDemands> | undefined;
-  return (request, call) => {
-    if (meets === undefined) meets = compileDemands(backends);
-    return !meets || meets(request, call) ? next(request, call) : Reply.failed(missingValue());
   };
 }
 

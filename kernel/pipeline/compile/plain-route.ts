@@ -5,13 +5,15 @@ import { compileRequest } from '../request/request.ts';
 import type { PipeStages } from '../steps/stages.ts';
 import { backendNames, countResponses } from '../traffic/backend-responses.ts';
 import type { EndpointTraffic } from '../traffic/endpoint-traffic.ts';
+import type { ComponentState } from '../traffic/observer.ts';
 import type { StreamLease } from '../traffic/stream-lease.ts';
+import { foldPipe } from './fold-pipe.ts';
 import type { NestedPipe } from './nested.ts';
-import { type AttachedPipe, foldPipe } from './pipe.ts';
+import type { AttachedPipe } from './pipe.ts';
 import { enterPipe, type Route } from './route.ts';
 
 const noUpgrades: ReadonlySet<string> = new Set();
-const noPipes: readonly NestedPipe[] = Object.freeze([]);
+const none: readonly never[] = Object.freeze([]);
 
 /** Parts shared by endpoints with equal settings. */
 export interface SharedPipe {
@@ -47,13 +49,25 @@ export class PlainRoute implements Route {
     return this.#step(request, call);
   }
 
-  #fold(): Step<ClientRequest> {
+  timed(): Step<ClientRequest> {
+    return this.#fold(true);
+  }
+
+  states(): readonly ComponentState[] {
+    return none;
+  }
+
+  get credentials(): readonly string[] {
+    return none;
+  }
+
+  #fold(isTimed = false): Step<ClientRequest> {
     const { endpoint, traffic } = this;
     const { pipe, context } = this.#shared;
     const names = backendNames(endpoint.backend);
     const counting = (at: number, next: Parameters<typeof countResponses>[2]) =>
       countResponses(traffic.backends, names[at]!, next);
-    const step = foldPipe({ ...context, counting }, pipe, endpoint);
+    const step = foldPipe({ ...context, counting, isTimed }, pipe, endpoint);
     return enterPipe(compileRequest(endpoint, context, pipe.sets), step, pipe.heedsCall);
   }
 
@@ -99,6 +113,6 @@ export class PlainRoute implements Route {
   }
 
   get nested(): readonly NestedPipe[] {
-    return noPipes;
+    return none;
   }
 }

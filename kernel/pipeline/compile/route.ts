@@ -1,22 +1,20 @@
-import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, Step } from '#contract';
+import type { ClientRequest, Log, PipeRequest, Reply, Step } from '#contract';
 import type { Reads } from '../attach/reads.ts';
 import type { PayloadLimits } from '../request/payload-limits.ts';
 import { alwaysSettled } from '../steps/settle.ts';
-import type { PipeStages } from '../steps/stages.ts';
 import type { EndpointTraffic } from '../traffic/endpoint-traffic.ts';
+import type { Observable } from '../traffic/observer.ts';
 import type { StreamLease } from '../traffic/stream-lease.ts';
 import type { NestedPipe } from './nested.ts';
 
 /** A published endpoint, ready to be called. All decisions were made when the configuration was compiled. */
-export interface Route extends PayloadLimits {
-  readonly endpoint: EndpointConfig;
+export interface Route extends PayloadLimits, Observable {
   /**
    * The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and replies when the call is over.
    */
   readonly handle: Step<ClientRequest>;
   /** Number of steps in the pipe. When the call is aborted, each step gets a turn of the event loop to reply. */
   readonly depth: number;
-  readonly output: Encoding;
   /** Decompresses gzip request bodies before any component reads them. */
   readonly inflate: boolean;
   /** Protocols that connections can be upgraded to, in lowercase. */
@@ -28,8 +26,6 @@ export interface Route extends PayloadLimits {
   readonly traffic: EndpointTraffic;
   /** Settings that the components of the endpoint and its backends read; more may be added later. */
   readonly reads: Reads;
-  /** The stages of the pipe. */
-  readonly stages: PipeStages;
   /** Headers that components set on requests to backends of the endpoint, in lowercase. */
   readonly sets: ReadonlySet<string>;
   /** Pipes nested in components of the endpoint. */

@@ -1,4 +1,5 @@
 import { BackendResponses, StatusCounts } from './backend-responses.ts';
+import type { RequestObserver } from './observer.ts';
 import { addBuckets, BUCKETS, between, bucketOf, noTraffic, sparse, type TrafficWindow } from './window.ts';
 
 /** An endpoint's traffic since the previous report, as plain data to send to another process. */
@@ -17,6 +18,8 @@ export class EndpointTraffic {
   /** Responses to clients. */
   readonly statuses = new StatusCounts();
   readonly backends = new BackendResponses();
+  /** Handles the requests of clients while they are observed; null otherwise. Kept across reloads, like the counters. */
+  observer: RequestObserver | null = null;
   #calls = 0;
   #errors = 0;
   #latencyNs = 0;

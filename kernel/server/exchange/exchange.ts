@@ -125,7 +125,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     } catch (error) {
       return Reply.failed(toCallError(error));
     }
-    return route.handle(request, call);
+    return route.traffic.observer?.run(route, request, call) ?? route.handle(request, call);
   }
 
   #fallback(destination: Exclude<Destination, { kind: 'route' | 'own' }>, request: ClientRequest): Reply {

@@ -105,14 +105,15 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     call.set(apiKeySlot, entry.id);
     return admit?.(entry.id);
   });
-  if (header === '') return { endpoint };
+  const credentials = [identifier];
+  if (header === '') return { endpoint, credentials };
   // Sets the header after the filter of the endpoint, so that backends receive it even if `input_headers` does not list
   // it.
   const proxy = before<PipeRequest>((request) => {
     const role = request.client.headers.get(lowerHeader);
     if (role !== undefined) request.headers.set(header, role);
   });
-  return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
+  return { endpoint, proxy, credentials, sets: [header], offers: [offer(personalHeaders, [header])] };
 }
 
 /** Whether an endpoint adds a query parameter that contains keys and must be hidden in the whole service. */

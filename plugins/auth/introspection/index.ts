@@ -47,7 +47,12 @@ function attach(site: EndpointSite<IntrospectionConfig>): AtEndpoint {
   const claims = propagation(site);
   const { admit } = new Admission(site, introspector, site.takeAll(tokenChecks), claims);
   const offers = claims.headers.length > 0 ? [offer(personalHeaders, claims.headers)] : [];
-  return { endpoint: before(admit), sets: claims.headers, offers };
+  return {
+    endpoint: before(admit),
+    sets: claims.headers,
+    credentials: [site.config.auth_header_name, site.config.query_key].filter((name) => name !== ''),
+    offers,
+  };
 }
 
 function introspectorOf(site: EndpointSite<IntrospectionConfig>): Introspector {

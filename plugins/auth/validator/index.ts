@@ -61,7 +61,12 @@ export const plugin = definePlugin({
       report(site, log);
       const validation = new Validation(site, keys, site.takeAll(tokenChecks), claims, log);
       const offers = claims.headers.length > 0 ? [offer(personalHeaders, claims.headers)] : [];
-      return { endpoint: before(validation.admit), sets: claims.headers, offers };
+      return {
+        endpoint: before(validation.admit),
+        sets: claims.headers,
+        credentials: [config.auth_header_name],
+        offers,
+      };
     }),
   ],
 });

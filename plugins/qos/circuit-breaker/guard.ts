@@ -4,6 +4,7 @@ import {
   type BackendSite,
   type Call,
   CancelledError,
+  type DataObject,
   type Infer,
   type PipeRequest,
   Reply,
@@ -81,13 +82,13 @@ type Report = Turn & { readonly by: string };
 export function guard(
   site: BackendSite<BreakerConfig>,
   succeeded: (reply: Reply) => boolean,
-): Wrap<PipeRequest> | null {
+): { readonly wrap: Wrap<PipeRequest>; readonly state: () => DataObject | null } | null {
   const { interval, timeout, max_errors: maxErrors, name, log_status_change: logged } = site.config;
   if (interval === 0 && timeout === 0 && maxErrors === 0) {
     site.warn('CIRCUIT_OFF', '', 'the breaker is off: interval, timeout and max_errors are all 0');
     return null;
   }
-  const { log, endpoint, index } = site;
+  const { log, endpoint, index, role } = site;
   const clock = site.use('clock');
   const events = site.use('events');
   const place = { method: endpoint.method, endpoint: endpoint.endpoint, backend: index };
@@ -118,7 +119,7 @@ export function guard(
     if (reply.skipped || isCancelled(reply, call)) return 'neither';
     return succeeded(reply) ? 'success' : 'failure';
   };
-  return (next) => (request, call) => {
+  const wrap: Wrap<PipeRequest> = (next) => (request, call) => {
     const ticket = enter(breaker, settings);
     if (ticket < 0) return Reply.failed(ticket === OPEN ? open : busy);
     // An exception counts as a failure: it is a bug, but it must not leave a half-open breaker waiting for its trial
@@ -142,6 +143,13 @@ export function guard(
     leave(breaker, settings, ticket, outcomeOf(reply, call));
     return reply;
   };
+  // Each process that serves has a breaker of its own.
+  return { wrap, state: () => (role === 'owner' ? null : stateOf(breaker, settings)) };
+}
+
+function stateOf({ state, since, failures }: Breaker, { clock, openMs, maxErrors }: BreakerSettings): DataObject {
+  if (state === 'closed') return { state, consecutiveFailures: failures, toleratedFailures: maxErrors };
+  return state === 'open' ? { state, nextTrialInMs: Math.max(0, Math.round(since + openMs - clock.now())) } : { state };
 }
 
 /** True when the client disconnected, or another of several concurrent calls responded first. */

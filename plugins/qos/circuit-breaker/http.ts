@@ -33,8 +33,8 @@ export const plugin = definePlugin({
         });
       }
       const valid = new Set(site.config.valid_status_codes);
-      const transport = guard(site, (reply) => reply.errors.length === 0 && valid.has(reply.status));
-      return transport ? { transport } : {};
+      const guarded = guard(site, (reply) => reply.errors.length === 0 && valid.has(reply.status));
+      return guarded ? { transport: guarded.wrap, state: guarded.state } : {};
     }),
   ],
 });

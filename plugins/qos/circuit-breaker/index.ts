@@ -12,8 +12,8 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   places: [
     atBackend(breakerSchema, (site) => {
-      const backend = guard(site, (reply) => reply.errors.length === 0);
-      return backend ? { backend } : {};
+      const guarded = guard(site, (reply) => reply.errors.length === 0);
+      return guarded ? { backend: guarded.wrap, state: guarded.state } : {};
     }),
   ],
 });

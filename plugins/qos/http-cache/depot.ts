@@ -29,6 +29,11 @@ export class Depot {
   readonly #unkept = new Unkept();
   readonly #claims = new Map<string, Claim>();
 
+  /** The stored responses. */
+  get stored(): Pick<Store, 'items' | 'bytes'> {
+    return this.#store;
+  }
+
   /** Answers a question of a worker. @param notify notifies all workers. @param now milliseconds since 1970. */
   answer(question: Question, limits: Limits, notify: Notify, now: number): Response {
     switch (question.does) {

@@ -124,7 +124,15 @@ function attach(site: BackendSite<Config>): AtBackend {
     ),
     counted: counter(site),
   };
-  return { transport: (next) => cached(caching, next) };
+  const stored = role === 'owner' ? site.keep(...depotKept(key)).stored : store;
+  const state = () =>
+    role === 'worker' ? null : { storedResponses: stored.items, storedBytes: stored.bytes, limitBytes: maxBytes };
+  return { transport: (next) => cached(caching, next), state };
+}
+
+/** Key of the store of all workers, and the function that creates it. */
+function depotKept(key: DataObject): [key: DataObject, open: () => Depot] {
+  return [{ depot: key }, () => new Depot()];
 }
 
 /** Opens the store of all workers in the process that owns it. @returns a function that queries it. */
@@ -135,10 +143,8 @@ function openDepot(
   shelf: Mirror<Shelf, Uint8Array>,
 ): (question: Uint8Array) => Promise<Uint8Array> {
   const notify = (news: News) => shelf.change(pack(news));
-  const answer = site.share<Depot, Uint8Array, Uint8Array>(
-    { depot: key },
-    () => new Depot(),
-    (depot, bytes) => pack(depot.answer(unpack<Question>(bytes), limits, notify, Date.now())),
+  const answer = site.share<Depot, Uint8Array, Uint8Array>(...depotKept(key), (depot, bytes) =>
+    pack(depot.answer(unpack<Question>(bytes), limits, notify, Date.now())),
   );
   return async (question) => answer(question);
 }

@@ -12,7 +12,7 @@ export function overService(limit: RequestLimit | null, config: Parameters<typeo
     offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],
     eachEndpoint: ({ endpoint }) => {
       const hook = hookOf(endpoint.endpoint);
-      return hook ? { endpoint: before(hook) } : {};
+      return hook ? { endpoint: before(hook), ...(limit.state && { state: limit.state }) } : {};
     },
   };
 }

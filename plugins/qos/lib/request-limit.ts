@@ -10,8 +10,17 @@ import {
   type Site,
   timerMs,
 } from '#contract';
+import { ClientBuckets } from '../../shared/buckets/client-buckets.ts';
 import { sharedBuckets } from '../../shared/buckets/shared-buckets.ts';
-import { batchOf, fullBucket, giveBack, type Limit, take, takeMore } from '../../shared/buckets/token-bucket.ts';
+import {
+  availableIn,
+  batchOf,
+  fullBucket,
+  giveBack,
+  type Limit,
+  take,
+  takeMore,
+} from '../../shared/buckets/token-bucket.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 
 /** Schema of a limit whose counters are in memory. */
@@ -59,6 +68,8 @@ export interface RequestLimit {
   readonly admit: Admit;
   /** Counts a request only against the limit of all clients; null if that limit is not set. */
   readonly admitAll: Admit | null;
+  /** State of the counters, see `AttachmentTraits.state`; undefined if they are not in the gateway. */
+  readonly state?: () => DataObject | null;
 }
 
 /** Idle time after which a client is forgotten, in milliseconds. Limits with a longer period use their period instead. */
@@ -82,29 +93,31 @@ export function requestLimit(
   const { all, each } = rules;
   const { every, key } = config;
   const clock = site.use('clock');
+  const keyOfAll = { ...place, of: 'all' };
   const takeFromAll =
     all &&
-    site.lease(
-      { ...place, of: 'all' },
-      {
-        open: fullBucket,
-        take: (bucket) => take(bucket, all, clock.now()),
-        takeMore,
-        giveBack: (bucket, tokens) => giveBack(bucket, all, tokens),
-        batch: batchOf(all),
-      },
-    );
+    site.lease(keyOfAll, {
+      open: fullBucket,
+      take: (bucket) => take(bucket, all, clock.now()),
+      takeMore,
+      giveBack: (bucket, tokens) => giveBack(bucket, all, tokens),
+      batch: batchOf(all),
+    });
   const admitAll = takeFromAll && (() => settle(takeFromAll(), all, allLimited));
 
-  if (!each) return admitAll && { admit: admitAll, admitAll };
+  // The counters are in the process that owns them.
+  const isOwner = site.role !== 'worker';
+  const bucket = all && isOwner ? site.keep(keyOfAll, fullBucket) : null;
+  const stateOfAll = (): DataObject =>
+    bucket && all ? { availableRequests: availableIn(bucket, all, clock.now()), burstRequests: all.capacity } : {};
+  if (!each) return admitAll && { admit: admitAll, admitAll, state: () => (isOwner ? stateOfAll() : null) };
   const { strategy, identify } = each;
   const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
   const sweepMs = timerMs(Math.max(config.cleanup_period, 1000));
-  const takeFromClient = sharedBuckets(
-    site,
-    { ...place, of: 'clients', strategy, key },
-    { limit: each, idleMs, sweepMs },
-  );
+  const keyOfClients = { ...place, of: 'clients', strategy, key };
+  const takeFromClient = sharedBuckets(site, keyOfClients, { limit: each, idleMs, sweepMs });
+  const clients = isOwner ? site.keep(keyOfClients, () => new ClientBuckets()) : null;
+  const state = () => clients && { ...stateOfAll(), trackedClients: clients.size, clientBurstRequests: each.capacity };
 
   const admit: Admit = (request) => {
     const identity = identify(request);
@@ -113,7 +126,7 @@ export function requestLimit(
     if (refusal instanceof Promise) return refusal.then((refused) => refused ?? admitAll?.());
     return refusal ?? admitAll?.();
   };
-  return { admit, admitAll };
+  return { admit, admitAll, state };
 }
 
 /** @param waitMs 0 when a token was available; a promise in a process that must request it from another one. */

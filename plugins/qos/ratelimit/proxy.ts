@@ -3,12 +3,21 @@ import {
   BackendError,
   type BackendSite,
   before,
+  type DataObject,
   definePlugin,
   type Infer,
   Reply,
   type Schema,
 } from '#contract';
-import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../shared/buckets/token-bucket.ts';
+import {
+  availableIn,
+  batchOf,
+  fullBucket,
+  giveBack,
+  limitOf,
+  take,
+  takeMore,
+} from '../../shared/buckets/token-bucket.ts';
 import { placeOf } from '../lib/backend-place.ts';
 
 const schema = {
@@ -57,25 +66,34 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {
-      const takeToken = admission(site);
-      if (!takeToken) return {};
+      const admitted = admission(site);
+      if (!admitted) return {};
+      const { takeToken, state } = admitted;
       const settle = (waitMs: number) => (waitMs === 0 ? undefined : Reply.failed(limited));
       return {
         backend: before(() => {
           const waitMs = takeToken();
           return waitMs instanceof Promise ? waitMs.then(settle) : settle(waitMs);
         }),
+        state,
       };
     }),
   ],
 });
 
+/** The limit of a backend. */
+interface Admission {
+  /** Takes a token for a call: 0 when one was available. */
+  readonly takeToken: () => number | Promise<number>;
+  readonly state: () => DataObject | null;
+}
+
 /**
- * Takes a token for a call: 0 when one was available. Warnings: RATELIMIT_OFF.
+ * Opens the limit of a backend. Warnings: RATELIMIT_OFF.
  * @returns null without a limit.
  * @throws ConfigError RATELIMIT_EVERY.
  */
-function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Promise<number>) | null {
+function admission(site: BackendSite<Infer<typeof schema>>): Admission | null {
   const { max_rate: rate, capacity, every } = site.config;
   if (every <= 0) {
     throw site.fault('RATELIMIT_EVERY', '/every', '"every" must be greater than 0', { hint: '"every": "1s"' });
@@ -86,7 +104,7 @@ function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Pro
   }
   const limit = limitOf(rate, every, capacity);
   const clock = site.use('clock');
-  const taking = site.lease(placeOf(site), {
+  const takeToken = site.lease(placeOf(site), {
     open: fullBucket,
     take: (bucket) => take(bucket, limit, clock.now()),
     takeMore,
@@ -94,5 +112,8 @@ function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Pro
     batch: batchOf(limit),
   });
   site.log.debug(`[Ratelimit] Rate limit of the backend: ${rate} every ${every}ms, capacity ${limit.capacity}`);
-  return taking;
+  // The bucket is in the process that owns it.
+  const bucket = site.role === 'worker' ? null : site.keep(placeOf(site), fullBucket);
+  const state = () => bucket && { availableCalls: availableIn(bucket, limit, clock.now()), burstCalls: limit.capacity };
+  return { takeToken, state };
 }

@@ -17,7 +17,7 @@ export const plugin = definePlugin({
       refuseUnknownParam(site, site.config);
       const { method, endpoint } = site.endpoint;
       const limit = requestLimit(site, site.config, { method, endpoint });
-      return limit ? { endpoint: before(limit.admit) } : {};
+      return limit ? { endpoint: before(limit.admit), ...(limit.state && { state: limit.state }) } : {};
     }),
   ],
 });

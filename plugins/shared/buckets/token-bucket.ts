@@ -51,6 +51,11 @@ export function take(bucket: Bucket, limit: Limit, now: number): number {
   return 0;
 }
 
+/** Number of tokens that a bucket holds. @param now milliseconds of the clock. */
+export function availableIn(bucket: Bucket, limit: Limit, now: number): number {
+  return Math.min(limit.capacity, bucket.tokens + Math.floor((now - bucket.at) / limit.refillMs));
+}
+
 /** Takes up to `most` more tokens, directly after a `take` that succeeded. @returns the number taken. */
 export function takeMore(bucket: Bucket, most: number): number {
   const taken = Math.min(most, bucket.tokens);

@@ -1,7 +1,9 @@
 import {
   atService,
   type Call,
+  Capture,
   type ClientRequest,
+  captureReply,
   claimsSlot,
   definePlugin,
   defineSlot,
@@ -18,7 +20,6 @@ import { compileExpression, type Expression } from '../../engines/cel/expression
 import { CelError } from '../../engines/cel/language/cel-error.ts';
 import type { CelType } from '../../engines/cel/language/types.ts';
 import { requestTypes, Variables } from '../../engines/cel/variables.ts';
-import { Capture, captureReply } from '../lib/capture.ts';
 import { outgoingOf } from '../lib/outgoing.ts';
 import { Delivery } from './delivery.ts';
 import { MAX_BODY_BYTES, masksOf, printEvent } from './event.ts';

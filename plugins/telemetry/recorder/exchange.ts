@@ -1,5 +1,4 @@
-import type { HeaderBag, Reply, RequestBody } from '#contract';
-import { Capture, captureReply } from '../lib/capture.ts';
+import { Capture, captureReply, type HeaderBag, type Reply, type RequestBody } from '#contract';
 
 /** Request as it was sent. */
 interface Sent {

@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import { type DataObject, gunzipBody, HeaderBag, printJson, Query } from '#contract';
-import type { Capture } from '../lib/capture.ts';
+import { type Capture, type DataObject, gunzipBody, HeaderBag, type Masks, printJson, Query } from '#contract';
 import type { Exchange } from './exchange.ts';
-import type { Masks } from './masks.ts';
 
 /** Link between the entries of one recording. */
 export interface EntryLink {

@@ -14,8 +14,9 @@ export const plugin = definePlugin({
       // A gateway whose servers are mocked serves no clients and must not write files.
       if (site.use('sandbox')) return {};
       const keep = keeper(site);
-      if (rate === 0) return {};
+      if (rate === 0) return { credentials: site.config.fields };
       return {
+        credentials: site.config.fields,
         request: (next) => (request, call) => {
           if (Math.random() >= rate || call.get(recordingSlot)) return next(request, call);
           const recording = new Recording(request, maxBody);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Call, type Data, type Outcome, printJson, type Site } from '#contract';
+import { type Call, type Data, Masks, type Outcome, printJson, type Site } from '#contract';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { credentialNames } from './credential-names.ts';
 import { Folder } from './folder.ts';
 import { printEntry, printHar } from './har.ts';
-import { credentialNames, Masks } from './masks.ts';
 import type { Recording } from './recording.ts';
 import { type Kept, Ring } from './ring.ts';
 import type { RecorderConfig } from './schema.ts';

@@ -24,8 +24,8 @@ export const adminBounds: readonly Bound[] = [
     tests: ['bounds of data that clients fill close connections to the admin port beyond 512'],
   },
   {
-    holds: 'Event stream that its client does not read (`GET /v1/events`)',
-    from: 'admin/operating/event-streams.ts',
+    holds: 'Event stream that its client does not read (`GET /v1/events`, `GET /v1/routes/observation`)',
+    from: 'admin/operating/event-stream.ts',
     limit: '{MAX_WAITING_BYTES}',
     beyond: 'The client is disconnected.',
     tests: ['GET /v1/events closes the connection of a client that does not read the stream'],

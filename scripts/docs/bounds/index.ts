@@ -11,13 +11,14 @@ import type { Bound, Side } from './bound.ts';
 import { brokerBounds } from './broker.ts';
 import { clientBounds } from './client.ts';
 import { connectionBounds } from './connection.ts';
+import { observationBounds } from './observation.ts';
 import { pluginBounds } from './plugin.ts';
 import { recorderBounds } from './recorder.ts';
 import { shadowBounds } from './shadow.ts';
 
 /** All resources that clients, backends, brokers and plugins can fill, by party. */
 export const bounds: Readonly<Record<Side, readonly Bound[]>> = {
-  client: [...connectionBounds, ...clientBounds, ...shadowBounds, ...adminBounds],
+  client: [...connectionBounds, ...clientBounds, ...shadowBounds, ...observationBounds, ...adminBounds],
   backend: [...backendBounds, ...recorderBounds],
   broker: brokerBounds,
   plugin: pluginBounds,

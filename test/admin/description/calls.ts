@@ -64,6 +64,11 @@ export const calls: Readonly<Record<string, Calls>> = {
   'GET /v1/routes': {
     200: [{ path: '/v1/routes' }, { path: '/v1/routes', at: 'sample' }, { path: '/v1/routes?streaming=true' }],
   },
+  // The stream itself is read by a test of its own.
+  'GET /v1/routes/observation': {
+    400: { path: '/v1/routes/observation' },
+    404: { path: '/v1/routes/observation?endpoint=GET%20/nothing' },
+  },
   'GET /v1/routes/match': {
     200: ['/a', '/b', '/a/', '/__health', '/__debug/', '/%zz'].map((path) => ({
       path: `/v1/routes/match?path=${encodeURIComponent(path)}`,

@@ -131,17 +131,22 @@ describe('the responses of the admin API', function () {
     });
   }
 
-  it('to GET /v1/events match the OpenAPI document', async () => {
-    const name = 'GET /v1/events';
-    const { one, close } = await setups.plain();
-    const port = Number(one.admin.address!.split(':')[1]);
-    const stream = await openStream(port, '/v1/events', { authorization: `Bearer ${TOKEN}` });
-    await stream.until(':');
-    note(name, { status: stream.status, headers: stream.headers, text: String(stream.bytes) }, 200);
-    stream.leave();
-    await refuse(name, '/v1/events', {});
-    await close();
-  });
+  for (const [path, query] of [
+    ['/v1/events', ''],
+    ['/v1/routes/observation', '?endpoint=GET%20/a'],
+  ]) {
+    it(`to GET ${path}, a stream, match the OpenAPI document`, async () => {
+      const name = `GET ${path}`;
+      const { one, close } = await setups.plain();
+      const port = Number(one.admin.address!.split(':')[1]);
+      const stream = await openStream(port, `${path}${query}`, { authorization: `Bearer ${TOKEN}` });
+      await stream.until(':');
+      note(name, { status: stream.status, headers: stream.headers, text: String(stream.bytes) }, 200);
+      stream.leave();
+      await refuse(name, `${path}${query}`, {});
+      await close();
+    });
+  }
 
   it('to POST /v1/dashboard/sessions match the OpenAPI document', async () => {
     const { one, close } = await setups.plain();

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import type { AtService } from '#contract';
 import type { Operations } from '#kernel';
+import { EndpointObserver } from '../../../kernel/control/observation/endpoint-observer.ts';
 import { explainRequest, listRoutes, servedBy } from '../../../kernel/inspect/index.ts';
 import { PlainRoute } from '../../../kernel/pipeline/compile/plain-route.ts';
 import { type Chance, chanceFrom } from '../../support/chance.ts';
@@ -72,13 +73,20 @@ interface Observed {
   readonly explained: readonly unknown[];
 }
 
-/** All observable results of a gateway for the same requests. */
-async function observe(document: object, service: AtService, seed: number): Promise<Observed & { plain: number }> {
+/** All observable results of a gateway for the same requests. @param isTimed times the stages of every request. */
+async function observe(
+  document: object,
+  service: AtService,
+  seed: number,
+  isTimed = false,
+): Promise<Observed & { plain: number }> {
   const sinks = rememberingSinks();
   const gateway = await startPlugged(document, { service }, { sinks, debug: true });
   try {
     const { config, compiled } = partsOf(gateway).generations.current.runtime;
     const served = await servedBy(config, compiled);
+    let now = 0;
+    if (isTimed) for (const { traffic } of compiled.routes) traffic.observer = new EndpointObserver(() => (now += 60));
     const started = timeless(sinks.lines.splice(0));
     const replies: unknown[] = [];
     const explained: unknown[] = [];
@@ -164,7 +172,7 @@ describe('endpoints that share their pipeline', function () {
   after(() => backend.close());
 
   for (const seed of [1, 2, 3]) {
-    it(`respond like endpoints with separate pipelines: generated configuration ${seed}`, async () => {
+    it(`respond like endpoints with separate pipelines, and like timed ones: generated configuration ${seed}`, async () => {
       const chance = chanceFrom(seed);
       const document = {
         host: [backend.url],
@@ -188,6 +196,11 @@ describe('endpoints that share their pipeline', function () {
       equal(none, 0);
       ok(plain > 30, String(plain));
       for (const key of Object.keys(shared) as (keyof Observed)[]) deepEqual(shared[key], own[key], key);
+      for (const service of [{}, apart]) {
+        const { plain: _plain, ...timed } = await observe(document, service, seed, true);
+        for (const key of Object.keys(shared) as (keyof Observed)[])
+          deepEqual(shared[key], timed[key], `timed: ${key}`);
+      }
     });
   }
 });

@@ -50,6 +50,35 @@ describe('worker processes', function () {
     equal(partsOf(gateway).generations.address, null);
   });
 
+  it('are observed together', async () => {
+    const limit = { extra_config: { 'qos/ratelimit/router': { max_rate: 100 } } };
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }), limit)] });
+    const id = 'GET /a';
+    equal((await gateway.processes.observe(id)).length, 2);
+    const seen = new Set<number>();
+    // Connections are distributed among the workers.
+    await until(async () => {
+      await (await fetch(`${url}/a`, { headers: { connection: 'close' } })).text();
+      for (const { pid, requests } of await gateway.processes.observe(id)) {
+        for (const { status, sample } of requests) {
+          if (status === 200 && (sample?.times?.pipeUs ?? 0) > 0) seen.add(pid);
+        }
+      }
+      return seen.size === 2;
+    });
+    ok(!seen.has(process.pid));
+    const [part] = await gateway.processes.observe(id);
+    deepEqual(part!.states, [], 'the limit belongs to the primary process');
+    gateway.processes.unobserve(id);
+    await (await fetch(`${url}/a`)).text();
+    const again = await gateway.processes.observe(id);
+    equal(
+      again.reduce((sum, { finished }) => sum + finished, 0),
+      0,
+    );
+    deepEqual(await gateway.processes.observe('GET /missing'), []);
+  });
+
   it('all serve the new configuration once the change is answered', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 3);

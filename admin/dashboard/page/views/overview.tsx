@@ -4,11 +4,11 @@ import type { GatewayEvent } from '../api/events.ts';
 import { useRead } from '../api/use-read.ts';
 import { ratesOf, type TrafficSample, useTraffic } from '../api/use-traffic.ts';
 import { bytes, compact, count, duration, milliseconds, percent, time } from '../format.ts';
-import { Chart } from '../parts/chart.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { EventList } from '../parts/event-list.tsx';
 import { Processes } from '../parts/processes.tsx';
 import { Badge, Empty, Failure, Figure, Issues, type Tone } from '../parts/state.tsx';
+import { TrafficCharts } from '../parts/traffic-charts.tsx';
 
 type Status = Body<'/v1/status'>;
 
@@ -36,7 +36,7 @@ export function Overview({ events }: { readonly events: readonly GatewayEvent[] 
         </button>
       </fieldset>
       <Figures samples={samples} interval={interval} />
-      <Charts samples={samples} statusClasses={statusClasses} />
+      <TrafficCharts samples={samples} statusClasses={statusClasses} />
       <Busiest samples={samples} />
       <Processes />
       <section>
@@ -130,46 +130,6 @@ function Figures({ samples, interval }: { readonly samples: readonly TrafficSamp
       <Figure label="Memory" value={bytes(rssBytes)} />
       <Figure label="Event loop delay" value={milliseconds(loopLagMs)} tone={loopLagMs > 100 ? 'warning' : 'plain'} />
     </dl>
-  );
-}
-
-interface ChartsProps {
-  readonly samples: readonly TrafficSample[];
-  readonly statusClasses: readonly string[];
-}
-
-function Charts({ samples, statusClasses }: ChartsProps) {
-  if (samples.length === 0) return null;
-  const times = samples.map(({ endedAt }) => endedAt);
-  const rate = (name: string) => {
-    const at = statusClasses.indexOf(name);
-    return samples.map(({ statuses, durationMs }) => ((statuses[at] ?? 0) * 1000) / durationMs);
-  };
-  const perSecond = (value: number) => `${compact(value)} /s`;
-  return (
-    <div class="charts">
-      <Chart
-        title="Responses"
-        times={times}
-        format={perSecond}
-        series={[
-          { label: '2xx', color: '--good', values: rate('2xx') },
-          { label: '3xx', color: '--plain', values: rate('3xx') },
-          { label: '4xx', color: '--warning', values: rate('4xx') },
-          { label: '5xx', color: '--bad', values: rate('5xx') },
-        ]}
-      />
-      <Chart
-        title="Latency"
-        times={times}
-        format={milliseconds}
-        series={[
-          { label: 'p50', color: '--good', values: samples.map(({ p50Ms }) => p50Ms) },
-          { label: 'p95', color: '--warning', values: samples.map(({ p95Ms }) => p95Ms) },
-          { label: 'p99', color: '--bad', values: samples.map(({ p99Ms }) => p99Ms) },
-        ]}
-      />
-    </div>
   );
 }
 

@@ -79,7 +79,7 @@ describe('qos/circuit-breaker/http', () => {
 
   it('wraps the HTTP client', async () => {
     const gate = await openHarness(plugin, 'backend', config);
-    deepEqual(Object.keys(gate.attached), ['transport']);
+    deepEqual(Object.keys(gate.attached), ['transport', 'state']);
   });
 
   for (const [what, codes] of Object.entries({

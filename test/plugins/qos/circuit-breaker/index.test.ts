@@ -131,7 +131,7 @@ describe('qos/circuit-breaker', () => {
     const off = { interval: 0, timeout: 0, max_errors: 0 };
     for (const set of [{ interval: 1 }, { timeout: 1 }, { max_errors: 1 }]) {
       const gate = await openHarness(plugin, 'backend', { ...off, ...set });
-      deepEqual([Object.keys(gate.attached), gate.warnings], [['backend'], []]);
+      deepEqual([Object.keys(gate.attached), gate.warnings], [['backend', 'state'], []]);
     }
   });
 

@@ -1,14 +1,8 @@
-import {
-  credentialWords,
-  type Data,
-  type DataObject,
-  isObject,
-  maskTarget,
-  parseExact,
-  printJson,
-  Query,
-  setKey,
-} from '#contract';
+import { credentialWords } from '../values/credential-words.ts';
+import { type Data, type DataObject, setKey } from '../values/data.ts';
+import { parseExact, printJson } from '../values/json.ts';
+import { maskTarget } from './masked-query.ts';
+import { Query } from './query.ts';
 
 /** Replacement for masked values. */
 const MASK = '***';
@@ -131,20 +125,4 @@ function parsed(text: string): Data | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Fields that name headers or parameters with credentials, by component. */
-const naming: readonly (readonly [component: string, field: string])[] = [
-  ['auth/api-keys', 'identifier'],
-  ['auth/validator', 'auth_header_name'],
-  ['auth/introspection', 'auth_header_name'],
-];
-
-/** Headers and parameters that contain credentials under a name of the operator's choice. */
-export function credentialNames(components: Readonly<DataObject>): string[] {
-  return naming.flatMap(([component, field]) => {
-    const config = Object.hasOwn(components, component) ? components[component] : null;
-    const name = isObject(config) && Object.hasOwn(config, field) ? config[field] : null;
-    return typeof name === 'string' ? [name] : [];
-  });
 }

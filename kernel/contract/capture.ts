@@ -1,4 +1,6 @@
-import { ByteStream, Pieces, type Reply } from '#contract';
+import { ByteStream } from './bytes.ts';
+import type { Reply } from './message.ts';
+import { Pieces } from './pieces.ts';
 
 /** Captures the bytes of a body as it passes; discards them all once they exceed the limit. */
 export class Capture {
