@@ -105,7 +105,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: Char
       y: { range: (_plot, _least, most) => [0, Math.max(most, 0.001) * 1.1] },
     },
     axes: [
-      { ...axis, space: 90, values: (_plot, times) => times.map(clockTime) },
+      { ...axis, space: 90, size: 28, values: (_plot, times) => times.map(clockTime) },
       { ...axis, size: 70, values: (_plot, values) => values.map((value) => format(value)) },
     ],
     series: [
