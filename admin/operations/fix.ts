@@ -15,7 +15,11 @@ import { acceptedConfigs, demandConfigBody } from '../body.ts';
 import { reachOf } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
+import { Problem } from '../problem.ts';
 import { jsonResponse, listOf, objectOf, text } from '../schemas.ts';
+
+/** Maximum length of a text, in characters: each correction parses it again, on the thread of the admin port. */
+const MAX_LENGTH = 512 * 1024;
 
 export const fix: Operation = {
   method: 'POST',
@@ -42,6 +46,10 @@ export const fix: Operation = {
   problems: ['syntax'],
   async handle(ctx, admin) {
     const given = await demandConfigBody(ctx, admin);
+    if (given.text.length > MAX_LENGTH) {
+      const detail = `texts of more than ${MAX_LENGTH} characters are not corrected: use sluice check --fix`;
+      throw new Problem('payload-too-large', detail);
+    }
     const file = `configuration.${given.format}`;
     const pointer = queryText(ctx, 'pointer');
     const readable = mendText(given.text, file);

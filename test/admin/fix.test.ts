@@ -69,6 +69,14 @@ describe('POST /v1/fix', () => {
     equal((await fix('{"version": 3, "endpoints": [}')).status, 400);
   });
 
+  it('rejects a text of more than 512 KiB', async () => {
+    const { status, body } = await fix(JSON.stringify({ version: 3, name: 'x'.repeat(512 * 1024) }));
+    deepEqual(
+      [status, body.detail],
+      [413, 'texts of more than 524288 characters are not corrected: use sluice check --fix'],
+    );
+  });
+
   it('requires the scope check', async () => {
     equal((await one.ask('/v1/fix', { method: 'POST', body: '{}', token: null })).status, 401);
   });
