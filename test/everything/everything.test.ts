@@ -125,7 +125,7 @@ describe('a configuration with every component', function () {
       };
       const authorized = () => ({ authorization: `Bearer ${token}` });
 
-      it('serves requests', async () => {
+      const servesRequests = async (): Promise<void> => {
         deepEqual(await ask('GET', '/users/1', authorized()), {
           user: 'ada',
           round: 0,
@@ -143,6 +143,23 @@ describe('a configuration with every component', function () {
         deepEqual(await ask('GET', '/things/a'), { id: 'of-grpc' });
         deepEqual(await called(), { id: 'of-grpc' });
         await until(() => surroundings.gelfMessages() > 0);
+      };
+
+      it('serves requests', servesRequests);
+
+      it('serves the same requests while its endpoints are observed, and times each of them', async () => {
+        const { published } = gateway.serving.compiled;
+        const ids = published.map(({ endpoint }) => `${endpoint.method} ${endpoint.endpoint}`);
+        const observe = async () => (await Promise.all(ids.map((id) => gateway.processes.observe(id)))).flat();
+        equal((await observe()).length, ids.length * count);
+        await servesRequests();
+        const sampled = (await observe()).flatMap(({ requests }) => requests.flatMap(({ sample }) => sample ?? []));
+        ok(sampled.length >= 5, `${sampled.length} requests are sampled`);
+        ok(
+          sampled.every(({ times }) => times !== null),
+          'every pipe can be timed',
+        );
+        for (const id of ids) gateway.processes.unobserve(id);
       });
 
       it('exports its metrics to Prometheus', async () => {
