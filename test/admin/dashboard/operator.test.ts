@@ -55,7 +55,7 @@ import { edit, missing, openBrowser, signIn, type TestBrowser } from './browser.
 
   it('finds the failing endpoint, sees why, changes it under a guard, and undoes the change', async () => {
     await page.getByText('Live', { exact: true }).click();
-    await page.getByText('Connections').first().waitFor();
+    await page.locator('.figure', { hasText: 'Connections' }).waitFor();
     await call('/orders', 10);
     const row = page.locator('tr', { hasText: 'GET /orders' });
     await row.getByText('100 %').waitFor();

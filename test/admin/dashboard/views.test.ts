@@ -132,7 +132,7 @@ const views = {
   it('shows the traffic of the last seconds, and which endpoint fails', async () => {
     await signIn(one, page);
     await page.getByText('Live', { exact: true }).click();
-    await page.getByText('Connections').first().waitFor();
+    await page.locator('.figure', { hasText: 'Connections' }).waitFor();
     await call('/good', 5);
     await call('/bad', 5);
     const row = page.locator('tr', { hasText: 'GET /bad' });
