@@ -1,16 +1,12 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { bundleDashboard } from '../../../scripts/build/dashboard.ts';
+import type { Page } from 'playwright-core';
 import { until } from '../../support/conditions.ts';
-import { isInstalled } from '../../support/debian.ts';
 import { json, partsOf, startBackend, type TestBackend } from '../../support/gateway.ts';
-import { openAdmin, type TestAdmin } from '../support.ts';
+import { openAdmin, type TestAdmin, TOKEN } from '../support.ts';
+import { missing, openBrowser, signIn, type TestBrowser } from './browser.ts';
 
-const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Time that the slow backend takes, in milliseconds. */
@@ -18,9 +14,7 @@ const SLOW_MS = 60;
 
 (missing ? describe.skip : describe)(`the view of an endpoint in a browser${missing}`, function () {
   this.timeout(120_000);
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-endpoint-'));
-  const problems: string[] = [];
-  let browser: Browser;
+  let browser: TestBrowser;
   let quick: TestBackend;
   let slow: TestBackend;
   let failing: TestBackend;
@@ -52,11 +46,7 @@ const SLOW_MS = 60;
   };
 
   before(async () => {
-    await bundleDashboard(folder);
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    });
+    browser = await openBrowser();
     quick = await startBackend(json({ name: '<img src=x onerror="document.title=1">' }));
     slow = await startBackend((_seen, response) => {
       setTimeout(() => response.setHeader('content-type', 'application/json').end('{"name":"slow"}'), SLOW_MS);
@@ -64,35 +54,23 @@ const SLOW_MS = 60;
     failing = await startBackend(json({}, 500));
   });
   beforeEach(async () => {
-    problems.length = 0;
-    one = await openAdmin(configuration(), { dashboard: folder });
-    page = await open();
+    browser.problems.length = 0;
+    one = await openAdmin(configuration(), { dashboard: browser.folder });
+    page = await browser.open();
   });
   afterEach(async () => {
     await page.context().close();
     await one.close();
-    deepEqual(problems, [], 'errors in the console of the browser');
+    deepEqual(browser.problems, [], 'errors in the console of the browser');
   });
   after(async () => {
     await browser?.close();
     await Promise.all([quick?.close(), slow?.close(), failing?.close()]);
-    rmSync(folder, { recursive: true });
   });
 
-  async function open(options: { colorScheme?: 'light' | 'dark'; width?: number } = {}): Promise<Page> {
-    const { colorScheme = 'light', width = 1280 } = options;
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-    const opened = await context.newPage();
-    opened.on('pageerror', (error) => problems.push(String(error)));
-    opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    return opened;
-  }
-
   /** Opens the view of an endpoint, and waits until the gateway observes it. */
-  async function show(id: string, target = page): Promise<void> {
-    const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST' });
-    await target.goto(`http://${one.admin.address}/#code=${body.code}`);
-    await target.waitForSelector('nav');
+  async function show(id: string, target = page, token = TOKEN): Promise<void> {
+    await signIn(one, target, token);
     await target.goto(`http://${one.admin.address}/#/endpoint?id=${encodeURIComponent(id)}`);
     await target.locator('h1', { hasText: id }).waitFor();
     await until(() => isObserved(id));
@@ -188,12 +166,8 @@ const SLOW_MS = 60;
     const tokens = [{ id: 'reader', sha256: hash('sha256', 'reader-token'), scopes: ['read'] }];
     await one.close();
     const source = { ...configuration(), extra_config: { 'admin/api': { tokens } } };
-    one = await openAdmin(source, { dashboard: folder, token: undefined });
-    const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST', token: 'reader-token' });
-    await page.goto(`http://${one.admin.address}/#code=${body.code}`);
-    await page.waitForSelector('nav');
-    await page.goto(`http://${one.admin.address}/#/endpoint?id=${encodeURIComponent('POST /orders/{id}')}`);
-    await until(() => isObserved('POST /orders/{id}'));
+    one = await openAdmin(source, { dashboard: browser.folder, token: undefined });
+    await show('POST /orders/{id}', page, 'reader-token');
     await post('/orders/1');
     await page.getByLabel('Live requests').getByText('/orders/1').click();
     await page.getByText('Headers and bodies require a token with the scope secrets.').waitFor();
@@ -217,7 +191,7 @@ const SLOW_MS = 60;
 
   it('has no serious accessibility problems, in both themes and on a narrow screen', async () => {
     for (const options of [{}, { colorScheme: 'dark' as const }, { width: 360 }]) {
-      const target = await open(options);
+      const target = await browser.open(options);
       await show('POST /orders/{id}', target);
       await post('/orders/1?a=very-long-value-that-does-not-fit-on-a-narrow-screen-of-any-telephone', 2);
       await target.getByLabel('Live requests').locator('button').first().click();
@@ -234,12 +208,6 @@ const SLOW_MS = 60;
       );
       const overflow = await target.evaluate('document.documentElement.scrollWidth - innerWidth');
       ok(Number(overflow) <= 0, `wider than the screen: ${JSON.stringify(options)}`);
-      if (process.env['SCREENSHOTS']) {
-        await target.screenshot({
-          path: `${process.env['SCREENSHOTS']}/endpoint-${Object.values(options).join()}.png`,
-          fullPage: true,
-        });
-      }
       await target.context().close();
     }
   });
