@@ -35,7 +35,7 @@ interface Finished extends Omit<ObservedRequest, 'sample' | 'target'> {
 
 /** Observes the requests of one endpoint in this process: samples some of them, and finds the slowest of the others. */
 export class EndpointObserver implements RequestObserver {
-  /** Timed pipes, by compiled endpoint: those of the serving configuration, and of replaced ones. */
+  /** Timed pipes of prepared endpoints; null for one that cannot be timed. */
   readonly #timed = new WeakMap<Observable, Step<ClientRequest> | null>();
   #samples: Finished[] = [];
   /** Slowest first. */
@@ -51,20 +51,36 @@ export class EndpointObserver implements RequestObserver {
     this.#now = now;
   }
 
+  /**
+   * Composes the timed pipe of an endpoint, whose requests can be sampled from now on. Not called while a request is
+   * processed: what components open while they are composed does not belong to a request.
+   */
+  prepare(endpoint: Observable): void {
+    if (this.#timed.has(endpoint)) return;
+    let timed: Step<ClientRequest> | null = null;
+    try {
+      timed = endpoint.timed();
+    } catch {
+      // A component does not allow its wrap to be composed again: its endpoint is sampled without times.
+    }
+    this.#timed.set(endpoint, timed);
+  }
+
   run(endpoint: Observable, request: ClientRequest, call: Call): Reply | Promise<Reply> {
     const startedAt = Date.now();
     const beganMs = this.#now();
     const { method, path, search } = request;
     const number = ++this.#last;
     const requestId = call.get(requestIdSlot) ?? null;
-    const sample = this.#isDue(beganMs) ? new Sample(endpoint, request) : null;
+    const timed = this.#timed.get(endpoint);
+    const sample = timed !== undefined && this.#isDue(beganMs) ? new Sample(endpoint, request, timed !== null) : null;
     if (sample) this.#open++;
     call.onEnd(({ status, completed }: Outcome) => {
       const durationMs = this.#now() - beganMs;
       const target = search === '' ? path : `${path}?${search}`;
       this.#end({ number, startedAt, method, target, requestId, status, completed, durationMs, sample });
     });
-    return sample ? this.#runTimed(sample, endpoint, request, call) : endpoint.handle(request, call);
+    return sample ? this.#runSampled(sample, timed ?? endpoint.handle, request, call) : endpoint.handle(request, call);
   }
 
   #isDue(now: number): boolean {
@@ -73,28 +89,12 @@ export class EndpointObserver implements RequestObserver {
     return true;
   }
 
-  #runTimed(sample: Sample, endpoint: Observable, request: ClientRequest, call: Call): Reply | Promise<Reply> {
-    const timed = this.#timedPipe(endpoint);
-    sample.isTimed = timed !== null;
+  #runSampled(sample: Sample, pipe: Step<ClientRequest>, request: ClientRequest, call: Call): Reply | Promise<Reply> {
     call.set(timesSlot, sample.times);
     const beganMs = this.#now();
-    const reply = (timed ?? endpoint.handle)(request, call);
+    const reply = pipe(request, call);
     const note = (settled: Reply): Reply => sample.replied(settled, this.#now() - beganMs);
     return reply instanceof Promise ? reply.then(note) : note(reply);
-  }
-
-  /** Null if a component does not allow its wrap to be composed again. */
-  #timedPipe(endpoint: Observable): Step<ClientRequest> | null {
-    let timed = this.#timed.get(endpoint);
-    if (timed === undefined) {
-      try {
-        timed = endpoint.timed();
-      } catch {
-        timed = null;
-      }
-      this.#timed.set(endpoint, timed);
-    }
-    return timed;
   }
 
   #end(finished: Finished): void {

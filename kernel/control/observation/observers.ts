@@ -57,6 +57,7 @@ export class Observers {
       observed.route.traffic.observer = null;
       Object.assign(observed, { route, compiled, masks: masksOf(route, compiled) });
     }
+    observed.observer.prepare(route);
     route.traffic.observer = observed.observer;
     observed.cancel();
     observed.cancel = this.#timers.after(LEASE_MS, () => this.release(id));

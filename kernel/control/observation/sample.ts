@@ -27,9 +27,8 @@ const MAX_VALUES = 500;
 /** A sampled request while it is processed: the times of its stages, and what was captured of its messages. */
 export class Sample {
   readonly times: StageTimes;
-  /** Whether the pipe is timed. */
-  isTimed = true;
   readonly #endpoint: Observable;
+  readonly #isTimed: boolean;
   readonly #requestHeaders: HeaderBag;
   readonly #requestBody = new Capture(MAX_BODY_BYTES);
   /** Length of the request body, if it was announced; 0 without a body. */
@@ -42,8 +41,10 @@ export class Sample {
   #omitted: string | null = null;
   #pipeMs = 0;
 
-  constructor(endpoint: Observable, { headers, body }: ClientRequest) {
+  /** @param isTimed whether its pipe is timed. */
+  constructor(endpoint: Observable, { headers, body }: ClientRequest, isTimed: boolean) {
     this.#endpoint = endpoint;
+    this.#isTimed = isTimed;
     this.times = noTimes(endpoint.stages);
     this.#requestHeaders = headers.copy();
     this.#requestLength = body ? body.length : 0;
@@ -66,7 +67,7 @@ export class Sample {
   print(masks: Masks, completed: boolean): ObservedSample {
     const isRead = this.#requestLength === undefined ? completed : this.#requestBody.length === this.#requestLength;
     return {
-      times: this.isTimed ? this.#printTimes() : null,
+      times: this.#isTimed ? this.#printTimes() : null,
       request: printMessage(this.#requestHeaders, bodyOf(this.#requestBody, isRead), masks),
       response: this.#responseHeaders
         ? printMessage(this.#responseHeaders, this.#responseContent(), masks)

@@ -127,6 +127,7 @@ function admitting(
     return limit && (said && lacksParam(path, said) ? limit.admitAll : limit.admit);
   });
   return {
+    state: () => statesOf(config, limits),
     endpoint: before((request: ClientRequest, call: Call): Admitted => {
       const plan = request.headers.get(header) ?? '';
       const tier = tierOf(plan, call);
@@ -135,4 +136,14 @@ function admitting(
       return undefined;
     }),
   };
+}
+
+/** States of the limits whose counters are in this process, each name beginning with its tier; null for none. */
+function statesOf({ tiers }: TieredConfig, limits: readonly (RequestLimit | null)[]): DataObject | null {
+  const members = limits.flatMap((limit, index) => {
+    const { tier_value: value, tier_value_as: as } = tiers[index]!;
+    const tier = as === '*' ? '*' : value;
+    return Object.entries(limit?.state?.() ?? {}).map(([name, count]) => [`${tier} ${name}`, count] as const);
+  });
+  return members.length === 0 ? null : Object.fromEntries(members);
 }

@@ -27,10 +27,13 @@ function responding(data: object = {}): Observable {
   };
 }
 
+const plain = responding();
+
 /** A request that is observed; `end` ends it. */
-function send(observer: EndpointObserver, endpoint = responding(), body = '') {
+function send(observer: EndpointObserver, endpoint = plain, body = '') {
   const call = new Call();
   const request = makeRequest({ method: 'POST', path: '/a', body: body === '' ? null : RequestBody.of(body) });
+  observer.prepare(endpoint);
   observer.run(endpoint, request, call);
   return { end: () => call.end({ status: 200, completed: true, reason: null }) };
 }

@@ -86,7 +86,11 @@ async function observe(
     const { config, compiled } = partsOf(gateway).generations.current.runtime;
     const served = await servedBy(config, compiled);
     let now = 0;
-    if (isTimed) for (const { traffic } of compiled.routes) traffic.observer = new EndpointObserver(() => (now += 60));
+    for (const route of isTimed ? compiled.routes : []) {
+      const observer = new EndpointObserver(() => (now += 60));
+      observer.prepare(route);
+      route.traffic.observer = observer;
+    }
     const started = timeless(sinks.lines.splice(0));
     const replies: unknown[] = [];
     const explained: unknown[] = [];

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { Log } from '#contract';
+import type { AtBackend, Log } from '#contract';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../../kernel/index.ts';
 import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
@@ -36,6 +36,16 @@ describe('qos/ratelimit/proxy', () => {
   it('allows concurrent calls up to its capacity', async () => {
     const { send } = await limited({ ...one, capacity: 3 });
     deepEqual(await send(4), ['200', '200', '200', refused]);
+  });
+
+  it('shows operators how many calls are available', async () => {
+    const { clock, gate, send } = await limited({ ...one, capacity: 3 });
+    const state = () => (gate.attached as AtBackend).state!();
+    deepEqual(state(), { availableCalls: 3, burstCalls: 3 });
+    await send(2);
+    deepEqual(state(), { availableCalls: 1, burstCalls: 3 });
+    clock.time += 600_000;
+    deepEqual(state(), { availableCalls: 2, burstCalls: 3 });
   });
 
   it('supports intervals below a second', async () => {

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import type { InjectOptions } from 'light-my-request';
-import { HeaderBag, makeRequest } from '#contract';
+import { type AtEndpoint, HeaderBag, makeRequest } from '#contract';
 import type { Operations } from '#kernel';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
 import { type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
@@ -48,6 +48,20 @@ describe('qos/ratelimit/tiered', () => {
     const { send } = await limited(plans);
     const one = caller('u1', 'gold');
     deepEqual(await send(one, one, one, one), [200, 200, 200, 429]);
+  });
+
+  it('shows operators the clients of each tier', async () => {
+    const all = { tier_value: 'free', ratelimit: { max_rate: 2, every: '10m', capacity: 2 } };
+    const { gate, send } = await limited({ ...plans, tiers: [gold, silver, all] });
+    await send(caller('u1', 'gold'), caller('u2', 'gold'), caller('u3', 'free'));
+    deepEqual((gate.attached as AtEndpoint).state!(), {
+      'gold trackedClients': 2,
+      'gold clientBurstRequests': 3,
+      'silver trackedClients': 0,
+      'silver clientBurstRequests': 1,
+      'free availableRequests': 1,
+      'free burstRequests': 2,
+    });
   });
 
   it('has a separate limit for each tier', async () => {

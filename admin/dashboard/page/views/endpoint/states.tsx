@@ -54,10 +54,16 @@ const tones: Readonly<Record<string, Tone>> = { closed: 'good', 'half-open': 'wa
 /** A member of a state. The last word of its name is its unit. */
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (name === 'state') return <Badge tone={tones[String(value)] ?? 'plain'}>{String(value)}</Badge>;
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
+  // The name of a tier precedes the name of its member.
+  const at = name.lastIndexOf(' ') + 1;
+  const words = name
+    .slice(at)
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .split(' ');
   const unit = words.length > 1 ? words.pop()! : '';
   return (
     <span>
+      {name.slice(0, at)}
       {words.join(' ')}: <strong>{typeof value === 'number' ? withUnit(value, unit) : String(value)}</strong>
     </span>
   );
