@@ -119,6 +119,8 @@ const SLOW_MS = 60;
     ok((await slowest.textContent())!.includes('slowest'));
     ok(Number.parseFloat((await slowest.locator('.number').first().textContent())!) >= SLOW_MS - 5);
     await page.getByText('times at most 20 requests a second').waitFor();
+    await page.locator('.pipe a', { hasText: 'qos/circuit-breaker' }).click();
+    await page.locator('.cm-activeLine', { hasText: '"qos/circuit-breaker"' }).waitFor();
   });
 
   it('shows live requests as text, without credentials', async () => {

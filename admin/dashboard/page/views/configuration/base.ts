@@ -34,13 +34,19 @@ export async function readBase(format: Format, reveal: boolean): Promise<Base> {
   };
 }
 
-/** Line of the value at a JSON pointer in a JSON text; null if the text does not have the value. */
+/**
+ * Line of the value at a JSON pointer in a JSON text, or of the nearest value around it, as the text may inherit the value
+ * or have it under an older name; null for a text that is not JSON.
+ */
 export function lineOf(text: string, pointer: string): number | null {
   const path = pointer.split('/').slice(1);
   const steps = path.map((step) =>
     /^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~'),
   );
   const root = parseTree(text);
-  const node = root && findNodeAtLocation(root, steps);
-  return node ? text.slice(0, node.offset).split('\n').length : null;
+  for (let depth = steps.length; root && depth >= 0; depth--) {
+    const node = findNodeAtLocation(root, steps.slice(0, depth));
+    if (node) return text.slice(0, node.offset).split('\n').length;
+  }
+  return null;
 }

@@ -3,7 +3,7 @@ import type { Observed } from '../../api/use-observation.ts';
 import { compact, count, milliseconds, percent } from '../../format.ts';
 import { Scroll } from '../../parts/scroll.tsx';
 import { Badge, Empty } from '../../parts/state.tsx';
-import { linkTo } from '../../route.ts';
+import { linkToComponent } from './link-to-component.ts';
 import { type PipeTimes, type StageTime, timesOf } from './stage-times.ts';
 
 /** A row of the table: a stage, or the whole of a backend. */
@@ -16,7 +16,8 @@ interface Row {
   readonly time: StageTime | null;
   /** Why no time is shown. */
   readonly missing: string;
-  readonly pointer: string;
+  /** Address of its configuration. */
+  readonly link: string;
 }
 
 /** Share of the pipe's time from which a stage stands out. */
@@ -80,12 +81,12 @@ const TIMED_COST = '7 to 16 µs';
 const UNTIMED_COST = '1 µs';
 
 function StageRow({ row, whole, isSlowest }: { row: Row; whole: number; isSlowest: boolean }) {
-  const { name, kind, level, isWhole, time, missing, pointer } = row;
+  const { name, kind, level, isWhole, time, missing, link } = row;
   const share = time && whole > 0 ? Math.min(1, time.medianMs / whole) : null;
   return (
     <tr class={isWhole ? 'whole' : ''}>
       <th scope="row" class={level === 1 ? 'inner' : ''}>
-        <a href={linkTo('configuration', { pointer })}>{name}</a>
+        <a href={link}>{name}</a>
         {isSlowest && share !== null && share > STANDS_OUT && (
           <>
             {' '}
@@ -118,11 +119,12 @@ function rowsOf(endpoint: Endpoint, stages: NonNullable<Observed['latest']>['sta
       isWhole: false,
       time: times.around[at] ?? null,
       missing: isTimed ? 'not timed' : '–',
-      pointer: `${endpoint.pointer}/extra_config/${escaped(namespace)}`,
+      link: linkToComponent(endpoint, namespace),
     }),
   );
   const backends = stages.backends.flatMap(({ stages: inner, condition }, index): Row[] => {
-    const { method = '', urlPattern = '', pointer = endpoint.pointer } = endpoint.backends[index] ?? {};
+    const backend = endpoint.backends[index];
+    const { method = '', urlPattern = '' } = backend ?? {};
     const { total, stages: innerTimes, calls } = times.backends[index]!;
     const missing = isTimed ? 'not called' : '–';
     const often = isTimed && calls > 0 && calls !== 1 ? `, ${compact(calls)} calls a request` : '';
@@ -135,7 +137,7 @@ function rowsOf(endpoint: Endpoint, stages: NonNullable<Observed['latest']>['sta
         isWhole: true,
         time: total,
         missing,
-        pointer,
+        link: linkToComponent(backend ?? endpoint, null),
       },
       ...inner.map(
         ({ as, namespace }, at): Row => ({
@@ -146,15 +148,10 @@ function rowsOf(endpoint: Endpoint, stages: NonNullable<Observed['latest']>['sta
           isWhole: false,
           time: innerTimes[at] ?? null,
           missing: total ? 'not timed' : missing,
-          pointer: as === 'protocol' ? pointer : `${pointer}/extra_config/${escaped(namespace)}`,
+          link: linkToComponent(backend ?? endpoint, namespace),
         }),
       ),
     ];
   });
   return [...around, ...backends];
-}
-
-/** A namespace as a part of a JSON pointer. */
-export function escaped(namespace: string): string {
-  return namespace.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,8 +2,7 @@ import type { Endpoint } from '../../api/use-endpoints.ts';
 import type { Observation } from '../../api/use-observation.ts';
 import { bytes, compact, count, milliseconds } from '../../format.ts';
 import { Badge, Empty, type Tone } from '../../parts/state.tsx';
-import { linkTo } from '../../route.ts';
-import { escaped } from './pipe.tsx';
+import { linkToComponent } from './link-to-component.ts';
 
 type ComponentState = Observation['states'][number];
 
@@ -29,11 +28,11 @@ export function States({ endpoint, states }: { endpoint: Endpoint; states: reado
 /** A component, with its state in each process. */
 function Component({ endpoint, states }: { endpoint: Endpoint; states: readonly ComponentState[] }) {
   const { namespace, backend } = states[0]!;
-  const at = backend === null ? endpoint.pointer : (endpoint.backends[backend]?.pointer ?? endpoint.pointer);
+  const place = backend === null ? endpoint : (endpoint.backends[backend] ?? endpoint);
   return (
     <div class="card">
       <h3>
-        <a href={linkTo('configuration', { pointer: `${at}/extra_config/${escaped(namespace)}` })}>{namespace}</a>
+        <a href={linkToComponent(place, namespace)}>{namespace}</a>
         {backend !== null && ` of backend ${backend + 1}`}
       </h3>
       {states.map(({ pid, state }) => (

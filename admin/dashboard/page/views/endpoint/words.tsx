@@ -4,6 +4,7 @@ import type { Endpoint } from '../../api/use-endpoints.ts';
 import { count, milliseconds } from '../../format.ts';
 import { Empty } from '../../parts/state.tsx';
 import { linkTo } from '../../route.ts';
+import { linkToComponent } from './link-to-component.ts';
 import { samplePath } from './sample-path.ts';
 
 /** The part of an explanation that is shown. */
@@ -28,13 +29,13 @@ interface Explanation {
 /** Description of an endpoint in words, from the gateway's explanation of a sample request. */
 export function Words({ endpoint, revision }: { readonly endpoint: Endpoint; readonly revision: number | undefined }) {
   const explanation = useExplanation(endpoint, revision);
-  const { method, pattern, outputEncoding, timeoutMs, backends, pointer, file, line } = endpoint;
+  const { method, pattern, outputEncoding, timeoutMs, backends, file, line } = endpoint;
   return (
     <>
       <p>
         Responds in the encoding {outputEncoding}, within {milliseconds(timeoutMs)}.{' '}
         {explanation && `${inWords(explanation)} `}
-        <a href={linkTo('configuration', { pointer, ...(line !== undefined && { line: String(line) }) })}>
+        <a href={linkToComponent(endpoint, null)}>
           {file === undefined ? 'Show its configuration' : `${file.split('/').at(-1)}:${line}`}
         </a>{' '}
         <a href={linkTo('try', { method, path: samplePath(pattern) })}>Try it</a>
@@ -56,7 +57,7 @@ export function Words({ endpoint, revision }: { readonly endpoint: Endpoint; rea
               {forwarded && forwarded.sd !== 'static' && `, found by ${forwarded.sd}`}; reads {encoding}
               {forwarded?.shadow && ', discards the response'}
               {forwarded && aroundOf(forwarded)}. {forwarded?.refused && `Not called: ${forwarded.refused}. `}
-              <a href={linkTo('configuration', { pointer, ...(line !== undefined && { line: String(line) }) })}>
+              <a href={linkToComponent(backend, null)}>
                 {file === undefined ? 'Configuration' : `${file.split('/').at(-1)}:${line}`}
               </a>
             </li>
