@@ -143,7 +143,8 @@ function configFor(host: string): object {
     backend: [{ host: [host], disable_host_sanitize: true, url_pattern: '/a' }],
   });
   return {
-    timeout: '3s',
+    // A handshake with the backend can take seconds on a busy machine.
+    timeout: '30s',
     endpoints: [endpoint('/direct', true), endpoint('/packed', true), endpoint('/shared', false)],
   };
 }
