@@ -129,12 +129,15 @@ const plugins: Manifest = {
   workflow: () => import('./workflow.ts'),
 };
 
+const consul = () => import('./source/consul.ts');
 const etcd = () => import('./source/etcd.ts');
 const git = () => import('./source/git.ts');
 const http = () => import('./source/https.ts');
 
 /** Plugins that configurations are read by, by URL scheme. */
 const sources: Manifest = {
+  consul,
+  'consul+https': consul,
   etcd,
   'etcd+https': etcd,
   'git+file': git,

@@ -19,3 +19,9 @@ export function withMain(
   if (main === undefined) throw new Error(`${where} has no configuration: name it gateway.json, .yaml, .yml or .toml`);
   return new Map([[main, files.get(main)!], ...[...files].filter(([name]) => name !== main)]);
 }
+
+/** @throws Error if several files are written to an address of one file. */
+export function demandSingle(files: ReadonlyMap<string, Uint8Array>): void {
+  if (files.size <= 1) return;
+  throw new Error('the address is that of a single file: to write several files, use the address of a prefix');
+}
