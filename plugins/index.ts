@@ -133,6 +133,7 @@ const consul = () => import('./source/consul.ts');
 const etcd = () => import('./source/etcd.ts');
 const git = () => import('./source/git.ts');
 const http = () => import('./source/https.ts');
+const redis = () => import('./source/redis/index.ts');
 
 /** Plugins that configurations are read by, by URL scheme. */
 const sources: Manifest = {
@@ -146,6 +147,8 @@ const sources: Manifest = {
   'git+ssh': git,
   http,
   https: http,
+  redis,
+  rediss: redis,
 };
 
 /** All built-in plugins of this release. */

@@ -24,7 +24,7 @@ function nameForTls(socket: Socket & { _host?: string | null }, address: string)
  */
 export class OwnSockets {
   readonly #sockets = new Set<Socket>();
-  readonly #denied: DeniedAddresses;
+  readonly #denied: Pick<DeniedAddresses, 'has'>;
   readonly #keepAliveMs: number;
   readonly #reason: Error | undefined;
   #isOver = false;
@@ -34,7 +34,7 @@ export class OwnSockets {
    * probes, in milliseconds; 0 disables them.
    * @param reason error for sockets that are closed, for a library that stops its timers only on an error.
    */
-  constructor(denied: DeniedAddresses, keepAliveMs = 0, reason?: Error) {
+  constructor(denied: Pick<DeniedAddresses, 'has'>, keepAliveMs = 0, reason?: Error) {
     this.#denied = denied;
     this.#keepAliveMs = keepAliveMs;
     this.#reason = reason;

@@ -16,7 +16,7 @@ export interface NatsServers {
 export interface NatsSettings extends NatsServers {
   readonly tls: TlsClient;
   /** Destinations that a connection must not reach. */
-  readonly denied: DeniedAddresses;
+  readonly denied: Pick<DeniedAddresses, 'has'>;
 }
 
 /**

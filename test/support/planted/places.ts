@@ -40,6 +40,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'plugins/clients/broker/': ['broker connection', 'component', 'request'],
   'plugins/clients/http2/': ['backend connection', 'request'],
   'plugins/clients/kafka/': ['broker connection', 'component', 'request'],
+  'plugins/source/': ['configuration source', 'process'],
   'plugins/telemetry/lib/metrics/prometheus-port.ts': ['plugin port'],
   'plugins/clients/nats/': ['broker connection', 'component', 'request'],
   'plugins/clients/redis/': ['redis connection', 'request', 'component'],
