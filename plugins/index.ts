@@ -133,6 +133,7 @@ const consul = () => import('./source/consul.ts');
 const etcd = () => import('./source/etcd.ts');
 const git = () => import('./source/git.ts');
 const http = () => import('./source/https.ts');
+const nats = () => import('./source/nats.ts');
 const redis = () => import('./source/redis/index.ts');
 
 /** Plugins that configurations are read by, by URL scheme. */
@@ -147,8 +148,10 @@ const sources: Manifest = {
   'git+ssh': git,
   http,
   https: http,
+  nats,
   redis,
   rediss: redis,
+  tls: nats,
 };
 
 /** All built-in plugins of this release. */

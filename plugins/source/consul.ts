@@ -94,7 +94,7 @@ class Consul implements ConfigSource {
       const query = { index: String(index), wait: `${WAIT_S}s` };
       const found = await this.#list(query, signal, WAIT_MS);
       const isAbsent = found.entries.length === 0;
-      // An index that is smaller than before means that the server was restored. The caller begins again with a new index.
+      // An index that is smaller than before means that the server was restored: the caller reads the new index.
       if (version === null ? !isAbsent : found.index !== index) return;
       index = Math.max(found.index, 1);
       await delay(PAUSE_MS, undefined, { signal });

@@ -23,5 +23,5 @@ export function withMain(
 /** @throws Error if several files are written to an address of one file. */
 export function demandSingle(files: ReadonlyMap<string, Uint8Array>): void {
   if (files.size <= 1) return;
-  throw new Error('the address is that of a single file: to write several files, use the address of a prefix');
+  throw new Error('the address names a single file: to write several files, use the address of a prefix');
 }

@@ -23,7 +23,7 @@ export interface RedisServer {
 export interface RedisConnection {
   /** @returns the response, with texts as buffers. @throws the server's error, or Error without a response in time. */
   send(command: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Receives the messages of a channel. Commands cannot be sent over this connection any more. */
+  /** Receives the messages of a channel. The connection no longer accepts commands. */
   subscribe(channel: string, receive: () => void): Promise<void>;
 }
 
