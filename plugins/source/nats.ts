@@ -207,7 +207,7 @@ class Nats implements ConfigSource {
         if (bytes > this.#maxBytes) throw new Error(`the configuration is larger than ${this.#maxBytes} bytes`);
         if (entry !== null) entries.push(entry);
       }
-      const sequence = Math.max(0, ...entries.map((entry) => entry.sequence));
+      const sequence = entries.reduce((most, entry) => Math.max(most, entry.sequence), 0);
       // Otherwise, keys that were read before can have changed as well.
       if (sequence > last) continue;
       const isAbsent = entries.every(({ content }) => content === null);
