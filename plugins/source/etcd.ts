@@ -6,7 +6,8 @@ import {
   type SourceSite,
   type SourceWrite,
 } from '#contract';
-import { fileNameOf, withMain } from './lib/files.ts';
+import { keyIn } from './lib/address.ts';
+import { demandSingle, fileNameOf, withMain } from './lib/files.ts';
 import { jsonIn, StoreHttp, type StoreResponse, statusError } from './lib/http.ts';
 
 /** Maximum size of an event of a watch, in bytes: events have the values of changed keys. */
@@ -42,7 +43,7 @@ class Etcd implements ConfigSource {
 
   constructor(site: SourceSite) {
     const { address, access, maxBytes } = site;
-    this.#key = decodeURIComponent(address.pathname).replace(/^\//, '').replace(/\/$/, '');
+    this.#key = keyIn(address);
     if (this.#key === '') throw new Error('the address of etcd needs a key: etcd://HOST:2379/KEY');
     this.#site = site;
     // Values are in Base64 there.
@@ -55,8 +56,9 @@ class Etcd implements ConfigSource {
   async read(signal: AbortSignal): Promise<SourceRevision | null> {
     const { header, kvs = [], more } = await this.#call('kv/range', { ...this.#range(), limit: '1001' }, signal);
     if (more === true) throw new Error('there are more than 1000 keys below the prefix');
-    const files = withMain(this.#filesIn(kvs as KeyValue[]), `the prefix ${this.#key}/`);
-    if (files === null) return null;
+    const named = this.#filesIn(kvs as KeyValue[]);
+    if (named.size === 0) return null;
+    const files = this.#isFile ? named : withMain(named, `the prefix ${this.#key}/`)!;
     const order = Number((header as { revision: string }).revision);
     return { version: String(order), order, files };
   }
@@ -77,6 +79,7 @@ class Etcd implements ConfigSource {
   }
 
   async write({ files, expected }: SourceWrite, signal: AbortSignal): Promise<string> {
+    if (this.#isFile) demandSingle(files);
     const present = await this.#call('kv/range', this.#range(), signal);
     const kvs = (present['kvs'] ?? []) as KeyValue[];
     const revision = (present['header'] as { revision: string }).revision;

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ConfigSource, definePlugin, SourceBusy, type SourceRevision, type SourceSite } from '#contract';
+import { keyIn } from './lib/address.ts';
 import { fileNameOf } from './lib/files.ts';
 import { StoreHttp, type StoreResponse, statusError } from './lib/http.ts';
 
@@ -53,7 +54,7 @@ class HttpFile implements ConfigSource {
       version: String(etag ?? modified),
       // A file that is restored can be older on purpose, so its time says nothing.
       order: null,
-      files: new Map([[fileNameOf(decodeURIComponent(url.pathname)), response.body]]),
+      files: new Map([[fileNameOf(keyIn(url)), response.body]]),
     };
     if (typeof etag === 'string') this.#last = revision;
     return revision;

@@ -58,6 +58,19 @@ const signal = () => AbortSignal.timeout(20_000);
       deepEqual([...revision!.files.keys()], ['gateway.json', 'a/part.json']);
     });
 
+    it('can be a key with another name, of which nothing else is part', async () => {
+      await etcd.put('named/eu.yaml', 'version: 3');
+      const source = open('named/eu.yaml');
+      deepEqual(await texts(source), { 'eu.yaml': 'version: 3' });
+      const { version } = (await source.read(signal()))!;
+      const files = new Map([
+        ['eu.yaml', Buffer.from('1')],
+        ['part.json', Buffer.from('2')],
+      ]);
+      await rejects(source.write!({ files, expected: version }, signal()));
+      deepEqual(await texts(source), { 'eu.yaml': 'version: 3' });
+    });
+
     it('is absent without keys', async () => {
       equal(await open('absent').read(signal()), null);
     });
