@@ -1,5 +1,3 @@
-import type { Log } from './log.ts';
-
 /** A revision of a configuration in a store. */
 export interface SourceRevision {
   /** Identifies the revision in the store, for example an ETag or a revision number. */
@@ -68,7 +66,6 @@ export interface SourceSite {
   readonly address: URL;
   readonly access: SourceAccess;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  readonly log: Log;
   /** Maximum size of all files, in bytes. */
   readonly maxBytes: number;
 }

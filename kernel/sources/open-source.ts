@@ -1,4 +1,4 @@
-import type { Catalogue, ConfigSource, Log } from '#contract';
+import type { Catalogue, ConfigSource } from '#contract';
 import { accessOf, parseAddress, schemeOf } from './address.ts';
 
 /** Maximum size of all files of a configuration, in bytes. */
@@ -14,11 +14,10 @@ export interface OpenedSource {
 export interface OpenSourceOptions {
   readonly catalogue: Catalogue;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  readonly log: Log;
 }
 
 /** Opens the source at an address, by the plugin for its scheme. @throws Error for an address that no plugin accepts. */
-export async function openSource(address: string, { catalogue, env, log }: OpenSourceOptions): Promise<OpenedSource> {
+export async function openSource(address: string, { catalogue, env }: OpenSourceOptions): Promise<OpenedSource> {
   const scheme = schemeOf(address) ?? '';
   const { sources = {} } = catalogue;
   if (!Object.hasOwn(sources, scheme)) {
@@ -28,6 +27,6 @@ export async function openSource(address: string, { catalogue, env, log }: OpenS
   const parsed = parseAddress(address);
   const { plugin } = await sources[scheme]!();
   const access = await accessOf(parsed, env);
-  const source = plugin.configSources!.open({ address: parsed.url, access, env, log, maxBytes: MAX_BYTES });
+  const source = plugin.configSources!.open({ address: parsed.url, access, env, maxBytes: MAX_BYTES });
   return { source, shown: parsed.shown };
 }

@@ -128,14 +128,16 @@ export function itKeepsTheContract(store: () => StoreUnderTest, { writesSeveral 
       equal(await versionOf('write'), version);
     });
 
-    (writesSeveral ? it : it.skip)('with several files, which replace all others', async () => {
-      await store().putFile('replace', 'gateway.json', '1');
-      await store().putFile('replace', 'old.json', '1');
-      const files = { 'gateway.json': '2', 'a/new.json': '2' };
-      const version = await write('replace', files, await versionOf('replace'));
-      deepEqual(await textsIn(open('replace')), files);
-      equal(await versionOf('replace'), version);
-    });
+    if (writesSeveral) {
+      it('with several files, which replace all others', async () => {
+        await store().putFile('replace', 'gateway.json', '1');
+        await store().putFile('replace', 'old.json', '1');
+        const files = { 'gateway.json': '2', 'a/new.json': '2' };
+        const version = await write('replace', files, await versionOf('replace'));
+        deepEqual(await textsIn(open('replace')), files);
+        equal(await versionOf('replace'), version);
+      });
+    }
 
     it('to a key whose name ends like a configuration file', async () => {
       const version = await write('written/eu.json', { 'gateway.json': '1' }, null);

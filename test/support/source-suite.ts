@@ -25,7 +25,6 @@ export function testSources(plugin: Plugin): TestSources {
         address: new URL(address),
         access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
         env,
-        log: rememberingLog(),
         maxBytes: TEST_MAX_BYTES,
       });
       closing.push(() => source.close());

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Flags } from '#contract';
 import { readDuration } from '../../config/index.ts';
-import { GatewayError, silentLog } from '../../contract/internal.ts';
+import { GatewayError } from '../../contract/internal.ts';
 import { schemeOf } from '../../sources/address.ts';
 import { SourceCopy } from '../../sources/copy.ts';
 import { SourceMirror } from '../../sources/mirror.ts';
@@ -37,7 +37,7 @@ export async function openMirror(
   if (schemeOf(address) === null) return null;
   const intervalMs = parseInterval(flags['poll-interval']);
   try {
-    const { source, shown } = await openSource(address, { catalogue, env, log: silentLog });
+    const { source, shown } = await openSource(address, { catalogue, env });
     const name = createHash('sha256').update(shown).digest('hex').slice(0, 12);
     const copy = new SourceCopy(join(stateDirectory, 'sources', name));
     const mirror = new SourceMirror({ source, shown, copy, intervalMs, maxBytes: MAX_BYTES, now: Date.now });

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { mainName, type SourceRevision } from '#contract';
-import { silentLog } from '../../contract/internal.ts';
 import { schemeOf } from '../../sources/address.ts';
 import { MAX_BYTES, type OpenedSource, openSource } from '../../sources/open-source.ts';
 import { demandUsable } from '../../sources/revision-limits.ts';
@@ -26,7 +25,7 @@ export async function withSource(
 ): Promise<number> {
   let opened: OpenedSource | null = null;
   try {
-    opened = await openSource(address, { catalogue, env, log: silentLog });
+    opened = await openSource(address, { catalogue, env });
     return await use(opened, AbortSignal.timeout(TIMEOUT_MS));
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -80,7 +79,7 @@ export async function asFile(
   const directory = await mkdtemp(join(tmpdir(), 'sluice-pull-'));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
-    const opened = await openSource(named, { catalogue, env, log: silentLog });
+    const opened = await openSource(named, { catalogue, env });
     try {
       const { files } = await readUsable(opened, AbortSignal.timeout(TIMEOUT_MS));
       await writeFiles(directory, files);

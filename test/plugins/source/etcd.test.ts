@@ -2,7 +2,6 @@ import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict
 import { type ConfigSource, type SourceAccess, SourceConflict } from '#contract';
 import { plugin } from '../../../plugins/source/etcd.ts';
 import { startEtcd, type TestEtcd, withoutEtcd } from '../../support/etcd.ts';
-import { rememberingLog } from '../../support/log.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
 
@@ -29,7 +28,6 @@ const signal = () => AbortSignal.timeout(20_000);
         address: new URL(`etcd://${host}/${key}`),
         access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
         env: {},
-        log: rememberingLog(),
         maxBytes: 100_000,
       });
       sources.push(source);
@@ -58,7 +56,7 @@ const signal = () => AbortSignal.timeout(20_000);
       deepEqual([...revision!.files.keys()], ['gateway.json', 'a/part.json']);
     });
 
-    it('can be a key with another name, of which nothing else is part', async () => {
+    it('can be a key with another name, to which only one file is written', async () => {
       await etcd.put('named/eu.yaml', 'version: 3');
       const source = open('named/eu.yaml');
       deepEqual(await texts(source), { 'eu.yaml': 'version: 3' });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ConfigSource, SourceAccess } from '#contract';
 import { plugin } from '../../../plugins/source/git.ts';
-import { rememberingLog } from '../../support/log.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
 
@@ -52,7 +51,6 @@ describe('a configuration in a git repository', () => {
       address: new URL(`${address}#${fragment}`),
       access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
       env: {},
-      log: rememberingLog(),
       maxBytes: 100_000,
     });
     sources.push(source);

@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { type ConfigSource, type SourceAccess, SourceBusy } from '#contract';
 import { plugin } from '../../../plugins/source/https.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
-import { rememberingLog } from '../../support/log.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
 
@@ -51,7 +50,6 @@ describe('a configuration on an HTTP server', () => {
       address: new URL(path, origin ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`),
       access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
       env,
-      log: rememberingLog(),
       maxBytes: 100_000,
     });
   }
