@@ -6,7 +6,7 @@ import { eventually, openStream, type StreamedResponse } from '../../support/str
 import { openReading, type ReadingPort } from './support.ts';
 
 /** Time that the slow backend takes, in milliseconds. */
-const SLOW_MS = 40;
+const SLOW_MS = 100;
 
 const limit = { 'qos/ratelimit/router': { max_rate: 1000, capacity: 1000 } };
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 3 } };
@@ -91,6 +91,8 @@ describe('GET /v1/routes/observation', () => {
   }
 
   it('names the stages of the pipe in order, with the time that each one took', async () => {
+    // The first request opens connections and compiles the pipe, which takes longer than the backend on a busy machine.
+    await (await fetch(`${origin}/several`)).text();
     const stream = await observe('GET /several');
     const response = await fetch(`${origin}/several`);
     equal(response.status, 200);
@@ -114,7 +116,7 @@ describe('GET /v1/routes/observation', () => {
     const [fast, late] = backends;
     ok(durationMs * 1000 >= pipeUs && pipeUs >= late.totalUs, 'the whole includes its parts');
     ok(late.totalUs >= (SLOW_MS - 2) * 1000 && late.totalUs > fast.totalUs, 'the slow backend stands out');
-    ok(late.stagesUs[1] > 0.9 * late.totalUs, 'its time is spent in its protocol');
+    ok(late.stagesUs[1] > late.totalUs / 2, 'its time is spent in its protocol');
     ok(late.stagesUs[0] < late.totalUs / 2, 'and not in the component around it');
     ok(aroundUs[0] < late.totalUs / 2, 'or in the one around all backends');
     deepEqual([fast.calls, late.calls], [1, 1]);
