@@ -32,7 +32,9 @@ export function createRunner(
   failed: (ctx: Koa.Context, error: unknown) => void,
 ): RunOperation {
   return async (outer, operation, { params = {}, query, headers, body }) => {
-    const path = operation.path.replace(/[:*]([A-Za-z]+)/g, (_all, name: string) => encodeURIComponent(params[name]!));
+    const path = operation.path.replace(/[:*]([A-Za-z]+)/g, (_all, name: string) =>
+      encodeURIComponent(params[name]!.toWellFormed()),
+    );
     const search = query && query.size > 0 ? `?${query}` : '';
     const message = Object.assign(Readable.from(body === undefined ? [] : [Buffer.from(body)]), {
       method: operation.method,

@@ -172,7 +172,7 @@ function encodeSegment(value: string): string | undefined {
 
 /** Encodes the value of a placeholder in a host, which may be followed by a path. */
 export function encodeHost(value: string): string | undefined {
-  return /^\.{0,2}$/.test(value) ? undefined : encodeURIComponent(value);
+  return /^\.{0,2}$/.test(value) ? undefined : encodeURIComponent(value.toWellFormed());
 }
 
 /** Finds a claim by its exact name, otherwise by its dotted path. */

@@ -56,7 +56,7 @@ export function providerOf(entry: DataObject): Provider | null {
 /** Address of the vendor's API, or the configured `endpoint` that replaces it; null if the endpoint is not a valid address. */
 export function addressOf(vendor: Vendor, model: string, endpoint: Data | undefined): DataObject | null {
   // Colons are not percent-encoded: they are valid in paths, and part of the model names of Bedrock.
-  const usual = new URL(vendor.address(encodeURIComponent(model).replaceAll('%3A', ':')));
+  const usual = new URL(vendor.address(encodeURIComponent(model.toWellFormed()).replaceAll('%3A', ':')));
   const url = endpoint === undefined ? usual : typeof endpoint === 'string' ? httpUrl(endpoint) : null;
   if (!url) return null;
   const path = url.pathname === '/' ? usual.pathname : url.pathname;

@@ -77,7 +77,7 @@ async function once(
   call: Call,
 ): Promise<Reply> {
   const base = new URL(endpoint ?? addressIn(region));
-  const target = `${base.pathname.replace(/\/$/, '')}/2015-03-31/functions/${encodeURIComponent(name)}/invocations`;
+  const target = `${base.pathname.replace(/\/$/, '')}/2015-03-31/functions/${encodeURIComponent(name.toWellFormed())}/invocations`;
   const headers = new HeaderBag(['X-Amz-Invocation-Type', 'RequestResponse', 'X-Amz-Log-Type', 'None']);
   const signed = signAws(
     { method: 'POST', host: base.host, target, headers, body: payload },

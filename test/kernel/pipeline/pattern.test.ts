@@ -138,6 +138,10 @@ describe('the host of a backend request', () => {
       equal(compileText('http://{input_headers.x-a}', encodeHost)(request, call), made && `http://${made}`);
     });
   }
+
+  it('can contain half of a surrogate pair, as JSON of a response can', () => {
+    equal(encodeHost('a\ud800'), 'a%EF%BF%BD');
+  });
 });
 
 describe('values that must be present before any backend is called', () => {
