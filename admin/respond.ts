@@ -20,7 +20,7 @@ function commonHeaders({ status }: Operations, ctx: Koa.Context): void {
   });
 }
 
-/** Responds with an error: refusals and problems as they are, anything else as an internal error. */
+/** Responds with an error: rejections and problems as they are, anything else as an internal error. */
 export function respondProblem(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): void {
   const document = documentOf(ctx, gateway, log, error);
   ctx.status = document.status;

@@ -148,7 +148,7 @@ function handingOn(run: Step<PipeRequest>, endpoint: string): Step<PipeRequest> 
   };
 }
 
-/** A pipe that ignores errors never fails, even when no backend succeeded. */
+/** Makes a pipe that ignores errors return an empty success instead of a failure, even if no backend succeeded. */
 function settled(run: Step<PipeRequest>, ignoresErrors: boolean): Step<PipeRequest> {
   if (!ignoresErrors) return run;
   return async (request, call) => {

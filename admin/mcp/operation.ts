@@ -44,7 +44,7 @@ export function mcpOperation(
     summary: 'Read, propose and apply changes as a Model Context Protocol (MCP) client.',
     accepts,
     body: message,
-    responses: { 200: jsonResponse('The answer.', message), 202: { description: '202: No response body.' } },
+    responses: { 200: jsonResponse('The response.', message), 202: { description: '202: No response body.' } },
     async handle(ctx, admin) {
       const form = replyForm(ctx.headers.accept, 'json') ?? 'json';
       const { bytes } = await demandBody(ctx, admin, accepts);

@@ -38,7 +38,7 @@ export const adminSchema = {
     tokens: {
       type: 'array',
       description:
-        'Access tokens. Empty uses a random token with every scope, stored in the state directory and reused by later starts. `GET /metrics` needs no token from loopback addresses and Unix sockets.',
+        'Access tokens. If empty, the gateway creates a random token with every scope, stored in the state directory and reused by later starts. `GET /metrics` needs no token from loopback addresses and Unix sockets.',
       items: {
         type: 'object',
         properties: {
@@ -91,7 +91,7 @@ export const adminSchema = {
     allowed_ips: {
       type: 'array',
       items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
-      description: 'IP addresses and CIDR ranges that can connect. Empty allows all.',
+      description: 'IP addresses and CIDR ranges that can connect. If empty, all can.',
       default: [],
       examples: [['10.0.0.0/8']],
     },

@@ -55,7 +55,7 @@ export const serviceSchema = {
       type: 'string',
       published: { pattern: LISTEN_ADDRESS_PATTERN },
       description:
-        'IPv4 or IPv6 address to listen on, without a port, or unix: with the absolute path of a Unix socket. Empty listens on all addresses. The file of a socket is removed when the gateway stops, and replaced at a start if no process listens on it.',
+        'IPv4 or IPv6 address to listen on, without a port, or unix: with the absolute path of a Unix socket. If empty, the gateway listens on all addresses. The file of a socket is removed when the gateway stops, and replaced at a start if no process listens on it.',
       default: '',
       examples: ['127.0.0.1', 'unix:/run/sluice/gateway.sock'],
     },
@@ -70,7 +70,8 @@ export const serviceSchema = {
     host: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Default base URLs for backends without `host`, or Unix sockets, as in unix:///run/app.sock.',
+      description:
+        'Hosts for backends without their own `host`: base URLs, or Unix sockets such as unix:///run/app.sock.',
       default: [],
       examples: [['http://users.internal:8080']],
     },

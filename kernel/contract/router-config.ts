@@ -127,7 +127,7 @@ export const routerSchema = {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
       description:
-        'Header that carries the request ID, for example X-Request-Id. An ID in the client\'s request is kept only if the request comes from trusted_proxies and the ID consists of at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. The ID is sent to backends, and to clients with every response, including errors. It appears in the access log, the log lines of failed requests, the server span, and "request_id" in JSON errors for AI clients. Empty disables request IDs.',
+        'Header that carries the request ID, for example X-Request-Id. An ID in the client\'s request is kept only if the request comes from trusted_proxies and the ID consists of at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. The ID is sent to backends, and to clients with every response, including errors. It appears in the access log, the log lines of failed requests, the server span, and "request_id" in JSON errors for AI clients. If empty, request IDs are disabled.',
       default: '',
       examples: ['X-Request-Id'],
     },
@@ -163,7 +163,7 @@ export const routerSchema = {
     },
     use_h2c: {
       type: 'boolean',
-      description: 'Deprecated location of the root field use_h2c.',
+      description: 'Deprecated: write `use_h2c` at the root of the configuration instead.',
       default: false,
       deprecated: true,
     },

@@ -30,7 +30,7 @@ export interface SandboxResponse {
  * the gateway, and other connections are refused.
  */
 export interface Sandbox {
-  /** Whether requests without an answer here, and all other connections, may use the network. */
+  /** Whether requests for which the sandbox has no response, and all other connections, may use the network. */
   readonly network: boolean;
   /** Maximum size of a request body, in bytes. Longer bodies fail the call. */
   readonly bodyLimitBytes: number;

@@ -130,7 +130,7 @@ export class ChangeGuard {
       },
       onUndecided: (calls) => {
         const reason = `${calls} calls; every endpoint had fewer than the required ${thresholds.minimumCalls}`;
-        log.warning(`the guard cannot evaluate revision ${revision}: ${reason}`);
+        log.warning(`too little traffic for the change guard to evaluate revision ${revision}: ${reason}`);
         this.#end(state, { state: 'undecided', reason });
       },
     });

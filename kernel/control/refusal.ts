@@ -51,7 +51,7 @@ export class Refusal extends ConfigErrors {
 
 /** Record of a rejection: copied data that keeps no other objects in memory. */
 export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues' | 'warnings'> {
-  /** The reason of a refusal without issues; otherwise empty. */
+  /** The reason of a rejection without issues; otherwise empty. */
   readonly message: string;
   /** Number of issues that are not recorded. */
   readonly hidden: number;

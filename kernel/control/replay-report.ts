@@ -20,7 +20,7 @@ export interface ReplayReport {
   readonly requests: number;
   /** Number of requests that were not replayed, because their recording is incomplete. */
   readonly incomplete: number;
-  /** Number of requests to which the active configuration responds with another status than recorded. */
+  /** Number of requests to which the active configuration responds with a status other than the recorded one. */
   readonly unfaithful: number;
   /** Number of differences that the request for the change accepts. They are not in `changes`. */
   readonly accepted: number;

@@ -48,7 +48,7 @@ export function unguarded<T>(open: () => T): T {
   }
 }
 
-/** Returns the refusal of a destination; null if the connection is permitted. */
+/** Returns the error for a destination that is not permitted; null if the connection is permitted. */
 function refusal(address: () => string): Error | null {
   return !isOpen && guard?.isActive() ? guard.refuse(address()) : null;
 }

@@ -20,7 +20,13 @@ const schema = {
   properties: {
     ...scriptFields,
     post: { ...aroundFields.post, unused: { because: 'no code runs after the call here', unless: [''] } },
-    skip_next: { ...aroundFields.skip_next, unused: { because: 'the call cannot be skipped here', unless: [false] } },
+    skip_next: {
+      ...aroundFields.skip_next,
+      unused: {
+        because: 'scripts of endpoints run before the request is processed and cannot skip a call',
+        unless: [false],
+      },
+    },
   },
 } as const;
 

@@ -14,7 +14,8 @@ const flatmapFilter = {
       args: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Dotted paths. Array items are addressed by index, `*` matches every child.',
+        description:
+          'Dotted paths of the fields in the response data to move, delete or append to. A number selects an array item by index; `*` matches every child.',
         default: [],
         examples: [['user.name', 'name']],
       },

@@ -7,7 +7,7 @@ export const body = Buffer.from(JSON.stringify(small));
 export const constant = definePlugin({
   name: 'backend/constant',
   contract: 1,
-  description: 'Answers at once, always the same.',
+  description: 'Always responds immediately with the same data.',
   places: [
     atBackend({ type: 'object', properties: { body: { type: 'string', description: 'JSON.' } } }, ({ config }) => {
       const bytes = config.body === undefined ? body : Buffer.from(config.body);

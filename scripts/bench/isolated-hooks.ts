@@ -19,7 +19,7 @@ const elements = (isolate: boolean) => {
 /** Responds immediately in place of a backend. */
 const answer = definePlugin({
   name: 'bench/answer',
-  description: 'Answers.',
+  description: 'Responds with constant data.',
   places: [
     atBackend({ type: 'object', properties: {} }, () => ({
       protocol: { schemes: ['http'], answers: 'data', call: () => Reply.data({ ok: true, list: [1, 2, 3] }) },

@@ -49,7 +49,7 @@ let piece: Uint8Array = Buffer.alloc(0);
 const streaming = definePlugin({
   name: 'backend/constant-stream',
   contract: 1,
-  description: 'Answers with a stream that is always the same.',
+  description: 'Always responds with the same stream.',
   inside: 'ai/llm',
   places: [atBackend({ type: 'object' }, () => ({ transport: () => () => Reply.raw(200, head(), stream()) }))],
 });

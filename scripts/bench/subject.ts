@@ -116,7 +116,7 @@ export async function launch(
     const sent = length === undefined ? { headers } : { method: 'POST', headers, body: bodyOf(length) };
     const { statusCode, body } = await request(url, { ...sent, reset: true, signal: AbortSignal.timeout(START_MS) });
     for await (const _ of body);
-    if (statusCode !== right) throw new Error(`first answer has status ${statusCode}`);
+    if (statusCode !== right) throw new Error(`the first response has status ${statusCode}`);
     return { child, startMillis: performance.now() - started };
   } catch (error) {
     await child.stop();

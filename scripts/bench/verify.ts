@@ -58,8 +58,8 @@ function wrongBody(text: string): string {
  */
 export function verifyLoad(report: LoadReport, bodyBytes: number): void {
   if (report.requests === 0) throw new Error(`no request was answered: ${report.firstWrong}`);
-  if (report.wrong > 0) throw new Error(`${report.wrong} wrong answers under load: ${report.firstWrong}`);
+  if (report.wrong > 0) throw new Error(`${report.wrong} wrong responses under load: ${report.firstWrong}`);
   // wrk rounds the number of bytes read to three digits.
   const mean = report.bodyBytes / report.requests;
-  if (mean < bodyBytes * 0.99) throw new Error(`answers under load have ${Math.round(mean)} bytes, not ${bodyBytes}`);
+  if (mean < bodyBytes * 0.99) throw new Error(`responses under load have ${Math.round(mean)} bytes, not ${bodyBytes}`);
 }

@@ -16,7 +16,7 @@ export function readWrkReport(text: string): LoadReport {
     requests: Number(total[1]),
     bodyBytes: Number(total[4]) * 1024 ** ' KMGT'.indexOf(total[5] || ' '),
     wrong: bad + broken,
-    firstWrong: [bad > 0 ? `${bad} answers were not 2xx` : '', broken > 0 ? sockets![0] : '']
+    firstWrong: [bad > 0 ? `${bad} responses were not 2xx` : '', broken > 0 ? sockets![0] : '']
       .filter(Boolean)
       .join('; '),
     seconds: millis(total[2], total[3]) / 1000,

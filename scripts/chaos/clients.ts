@@ -145,7 +145,7 @@ const listening: Client = async (port, tally, stopped) => {
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const count = Number(/"count":(\d+)/.exec(text.slice(0, end))?.[1]);
         text = text.slice(end + 2);
-        if (count !== expected) throw new Error(`event ${count} came for event ${expected}`);
+        if (count !== expected) throw new Error(`received event ${count} instead of event ${expected}`);
         expected++;
         tally.events++;
       }

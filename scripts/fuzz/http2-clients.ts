@@ -109,8 +109,8 @@ async function compare(
     const [, id] = /^\{"id":"(\d+)"/.exec(body) ?? [];
     if (id === undefined) continue;
     if (id !== ids.get(stream))
-      throw new Error(`stream ${stream}, request ${ids.get(stream)}, gets the answer of ${id}`);
-    if (!seen.has(id)) throw new Error(`request ${id} has an answer that the backend never gave`);
+      throw new Error(`stream ${stream}, request ${ids.get(stream)}, gets the response to ${id}`);
+    if (!seen.has(id)) throw new Error(`request ${id} has a response that the backend never sent`);
   }
 }
 

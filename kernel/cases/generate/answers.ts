@@ -51,7 +51,7 @@ const variants: Readonly<Record<string, (usual: ResponseData) => ResponseData>> 
   'closes the connection': () => ({ ...plain, failure: 'reset' }),
 };
 
-/** Creates the usual answers of the backends of an endpoint: documents in the encoding that each expects. */
+/** Creates the usual responses of the backends of an endpoint: documents in the encoding that each expects. */
 export function usualAnswers(
   endpoint: EndpointConfig,
   known: Pick<KnownPlugins, 'encoding'>,
@@ -60,7 +60,7 @@ export function usualAnswers(
   return { name: 'backend responds', mocks: mocksOf(endpoint, usualResponses(endpoint, known), originOf) };
 }
 
-/** Creates answers in which a backend responds in other ways, or fails. */
+/** Creates sets of responses in which one backend responds in an unusual way, or fails. */
 export function variedAnswers(
   endpoint: EndpointConfig,
   known: Pick<KnownPlugins, 'encoding'>,
@@ -81,7 +81,7 @@ export function variedAnswers(
   return varied.map(({ name, responses }) => ({ name, mocks: mocksOf(endpoint, responses, originOf, usual[0]) }));
 }
 
-/** Creates answers in which a backend never responds, so that the gateway's timeout ends the call. */
+/** Creates sets of responses in which one backend never responds, so that the gateway's timeout ends the call. */
 export function silentAnswers(endpoint: EndpointConfig, originOf: OriginOf): Answers {
   const responses = endpoint.backend.map((): ResponseData => ({ ...plain, failure: 'hang' }));
   return { name: 'backend never responds', mocks: mocksOf(endpoint, responses, originOf) };

@@ -36,7 +36,7 @@ export interface ReplayResult {
   readonly requests: number;
   readonly incomplete: number;
   /**
-   * Number of requests to which the baseline configuration responds with another status than recorded, for example
+   * Number of requests to which the baseline configuration responds with a status other than the recorded one, for example
    * because credentials are missing.
    */
   readonly unfaithful: number;

@@ -149,7 +149,7 @@ export class Candidate {
     const again = new Set((await differences(this.#next, this.#session())).map(keyOf));
     const changes = found.filter((change) => !natural.has(keyOf(change)) && again.has(keyOf(change)));
     const refused = session.own.list;
-    // A refusal that both configurations share has the same effect on both.
+    // A call that is refused for both configurations has the same effect on both.
     const isJudged = refused.every((refusal) => control.own.list.includes(refusal));
     if (!isJudged || (changes.length === 0 && refused.length > 0)) {
       this.#counts.refused++;

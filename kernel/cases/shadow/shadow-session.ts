@@ -4,7 +4,7 @@ import type { RefusedConnection, Session } from '../../sandbox/session.ts';
 /** Maximum number of refused requests and connections that are listed. */
 const MAX_REFUSALS = 50;
 
-/** Maximum length of a listed refusal, in characters. */
+/** Maximum length of the listed text about a refused call, in characters. */
 const MAX_LENGTH = 200;
 
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -33,7 +33,7 @@ export class ShadowSession implements Session {
   readonly #all: Refusals;
   readonly #sendsAnyMethod: boolean;
 
-  /** @param all collects refusals of all sessions. @param sendsAnyMethod whether HTTP requests with other methods are sent. */
+  /** @param all collects the calls that all sessions refuse. @param sendsAnyMethod whether HTTP requests with other methods are sent. */
   constructor(all: Refusals, sendsAnyMethod: boolean) {
     this.#all = all;
     this.#sendsAnyMethod = sendsAnyMethod;

@@ -46,7 +46,7 @@ const text: PrintReplay = ({ changes, hidden, accepted, requests, incomplete, un
   if (incomplete > 0) lines.push(`${counted(incomplete, 'request')} not replayed: the recording is incomplete`);
   if (unfaithful > 0) {
     lines.push(
-      `${counted(unfaithful, 'request')} with another status than recorded, for example because credentials are masked`,
+      `${counted(unfaithful, 'request')} got a status other than the recorded one from the baseline, for example because credentials are masked`,
     );
   }
   return `${lines.map((line) => printable(line)).join('\n')}\n`;

@@ -40,7 +40,9 @@ export function replayPage(report: ReplayReport): string {
     hidden > 0 ? `${counted(hidden, 'further difference')} not listed` : '',
     accepted.length > 0 ? `${counted(accepted.length, 'difference')} accepted` : '',
     incomplete > 0 ? `${counted(incomplete, 'request')} not replayed: the recording is incomplete` : '',
-    unfaithful > 0 ? `${counted(unfaithful, 'request')} with another status than recorded` : '',
+    unfaithful > 0
+      ? `${counted(unfaithful, 'request')} got a status other than the recorded one from the baseline`
+      : '',
   ];
   return [
     '<!doctype html>',

@@ -46,7 +46,8 @@ async function decisionOf(
 const words: Readonly<Record<GuardState['state'], (guard: GuardState) => string>> = {
   watching: ({ revision, endsAt }) => `watching revision ${revision} until ${endsAt}`,
   passed: ({ revision }) => `revision ${revision} has passed its guard period`,
-  undecided: ({ revision, reason }) => `the guard cannot evaluate revision ${revision}: ${reason}`,
+  undecided: ({ revision, reason }) =>
+    `too little traffic for the change guard to evaluate revision ${revision}: ${reason}`,
   superseded: ({ revision, reason }) => `the guard of revision ${revision} ended early: ${reason}`,
   'rolled-back': ({ revision, reason, rolledBackTo }) =>
     `revision ${revision} was rolled back: ${reason}; now serving revision ${rolledBackTo}`,

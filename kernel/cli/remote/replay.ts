@@ -64,7 +64,9 @@ export function describeReplay(report: ReplayReport): string[] {
   if (failure !== null) return [`the replay failed: ${failure}`];
   const notes = [
     incomplete > 0 ? `${counted(incomplete, 'request')} not replayed: the recording is incomplete` : '',
-    unfaithful > 0 ? `${counted(unfaithful, 'request')} with another status than recorded` : '',
+    unfaithful > 0
+      ? `${counted(unfaithful, 'request')} got a status other than the recorded one from the active configuration`
+      : '',
     accepted > 0 ? `${counted(accepted, 'difference')} accepted` : '',
     hidden > 0 ? `${counted(hidden, 'further difference')} not listed` : '',
   ];

@@ -97,7 +97,7 @@ const schema = {
     },
     out: {
       type: 'string',
-      description: 'File to write the rendered configuration to. Empty writes none.',
+      description: 'File to write the rendered configuration to. If empty, the configuration is not written.',
       default: '',
     },
     debug: { type: 'boolean', description: 'Prints the variables that are available to templates.', default: false },

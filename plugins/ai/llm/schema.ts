@@ -59,7 +59,8 @@ function settingsOf({ variables, needsVariables }: Vendor) {
       },
       debug: {
         type: 'boolean',
-        description: 'Logs requests and responses of the vendor at DEBUG, prompts included. Credentials are masked.',
+        description:
+          'Logs requests to the vendor and its responses at DEBUG, prompts included. Credentials are masked.',
         default: false,
       },
       input_template: {

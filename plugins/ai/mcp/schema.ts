@@ -173,7 +173,7 @@ const server = {
     version: { type: 'string', description: 'Version of the tools of the server.', examples: ['1.0.0'] },
     instructions: {
       type: 'string',
-      description: 'Instructions for models on how to use the server. Empty sends none.',
+      description: 'Instructions for models on how to use the server. If empty, no instructions are sent.',
       default: '',
     },
     json_response: {

@@ -117,7 +117,7 @@ export const selectionSchema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        'Guards of the root to apply in addition to the default guards, by name. Entries with `!` deselect default guards: `!all_defaults`, a severity (`!critical`, `!high`, `!medium`, `!low`), or a group (`!unicode_steganography`).',
+        'Names of guards to apply in addition to the default guards. They are declared in `ai/prompt-guard` at the root of the configuration. Entries with `!` deselect default guards: `!all_defaults`, a severity (`!critical`, `!high`, `!medium`, `!low`), or a group (`!unicode_steganography`).',
       default: [],
       examples: [['codenames', '!medium']],
     },

@@ -29,7 +29,7 @@ export function select(site: Site<Selection>, declared: ReadonlyMap<string, Cust
   );
   if (defaults.length === 0 && custom.size === 0) {
     site.warn('PROMPT_GUARD_NONE', '/guards', 'requests are not inspected: all guards are deselected', {
-      hint: 'list a guard of the root, or remove ai/prompt-guard',
+      hint: 'list a guard that ai/prompt-guard at the root declares, or remove ai/prompt-guard',
     });
   }
   return { defaults, custom: [...custom] };

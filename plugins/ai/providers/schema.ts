@@ -45,7 +45,7 @@ const provider = {
       type: 'object',
       values: { type: 'any', description: 'Value of a variable.' },
       default: {},
-      description: 'Model parameters and values for templates, as in `variables` of the vendor in `ai/llm`.',
+      description: 'Model parameters and values for templates, the same as `variables` of a vendor in `ai/llm`.',
       examples: [{ temperature: 0.2 }],
     },
     streaming: {
@@ -57,7 +57,7 @@ const provider = {
     input_template: {
       type: 'string',
       minLength: 1,
-      description: 'Path of the Go template that renders the request of the vendor. Default: built in.',
+      description: 'Path of the Go template that renders the request to the vendor. Default: built in.',
       examples: ['./prompt.tmpl'],
     },
     output_template: {
@@ -68,7 +68,7 @@ const provider = {
     },
     debug: {
       type: 'boolean',
-      description: 'Logs requests and responses of the vendor at DEBUG, prompts included. Credentials are masked.',
+      description: 'Logs requests to the vendor and its responses at DEBUG, prompts included. Credentials are masked.',
       default: false,
     },
     price: priceField,

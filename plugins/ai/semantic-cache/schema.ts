@@ -121,7 +121,7 @@ export const cacheSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'Name of a Redis connection of the root. Gateways with the same connection share responses. Redis 8 or later compares the vectors itself, up to 20,000 for each group of requests that can share responses; for earlier versions (6.2 or later), each gateway compares up to 2,000 of them, in a copy of up to 64 MiB. Default: responses are stored in the memory of the gateway, for all its workers together.',
+        'Name of a connection declared in `redis` at the root of the configuration. Gateways with the same connection share responses. Redis 8 or later compares the vectors itself, up to 20,000 for each group of requests that can share responses; for earlier versions (6.2 or later), each gateway compares up to 2,000 of them, in a copy of up to 64 MiB. Default: responses are stored in the memory of the gateway, for all its workers together.',
       examples: ['default'],
     },
   },

@@ -40,7 +40,7 @@ const common = {
     type: 'string',
     published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
     description:
-      'Header that passes a role of the key to backends: the first one that the endpoint lists in `roles`, or ANY if the endpoint accepts keys with any role. Empty sends no header.',
+      'Header that passes a role of the key to backends: the first one that the endpoint lists in `roles`, or ANY if the endpoint accepts keys with any role. If empty, no header is sent.',
     default: '',
     examples: ['X-Role'],
   },
@@ -57,7 +57,7 @@ const plainKeys = {
         required: ['key'],
         properties: { key: { type: 'string', minLength: 1, description: 'API key.', secret: true }, roles },
       },
-      description: 'All valid API keys. Empty rejects every request.',
+      description: 'All valid API keys. If empty, every request is rejected.',
     },
     hash: {
       type: 'string',
@@ -83,7 +83,7 @@ const hashedKeys = {
           roles,
         },
       },
-      description: 'All valid API keys. Empty rejects every request.',
+      description: 'All valid API keys. If empty, every request is rejected.',
     },
     hash: { type: 'string', enum: hashes, description: 'Hash algorithm of the stored keys.' },
     ...common,
@@ -128,7 +128,7 @@ export const endpointSchema = {
     roles: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Accepted roles (case-sensitive). Empty accepts every key.',
+      description: 'Accepted roles (case-sensitive). If empty, every key is accepted.',
       examples: [['admin']],
     },
     strategy: {

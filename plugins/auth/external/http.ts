@@ -6,7 +6,7 @@ import { headerSelector, targetOf } from './client-headers.ts';
 import { type Accepted, type Decide, type Decision, endToEnd, type HeaderChange } from './decision.ts';
 import type { ExternalConfig } from './schema.ts';
 
-/** Maximum size of the body of a rejecting response, in bytes. */
+/** Maximum size of the body of an authorization server's response that rejects the request, in bytes. */
 const MAX_BYTES = 64 * 1024;
 
 const redirects = new Set([301, 302, 303, 307, 308]);

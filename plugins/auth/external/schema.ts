@@ -52,20 +52,21 @@ export const schema = {
     max_body_size: {
       type: 'integer',
       minimum: 1,
-      description: 'Maximum size of bodies that are sent to the server, in bytes. Larger ones are rejected with 413.',
+      description:
+        'Maximum size of request bodies that are sent to the authorization server, in bytes. Larger ones are rejected with 413.',
       default: 65_536,
     },
     response_headers: names(
-      "Headers of the server's response that are passed to backends if the request is accepted. Client headers with these names are removed. With gRPC, the response can set other headers as well.",
+      "Headers that are copied from the authorization server's response to the requests to backends if the request is accepted. Client headers with these names are removed. With gRPC, the response can set other headers as well.",
       'X-User',
     ),
     client_headers: names(
-      "Headers of the server's response that are added to the response to the client if the request is accepted. With gRPC, the server's response determines them.",
+      "Headers that are copied from the authorization server's response to the client's response if the request is accepted. Ignored with gRPC, where the authorization server's response names these headers itself.",
       'Set-Cookie',
     ),
     context_extensions: {
       type: 'object',
-      values: { type: 'string', description: 'Value of the entry.' },
+      values: { type: 'string', description: 'Value of the context extension.' },
       description:
         'Context extensions: additional entries that are sent to the gRPC server, for example the name of the route.',
       default: {},
@@ -74,7 +75,7 @@ export const schema = {
     cache_ttl: {
       type: 'duration',
       description:
-        "Time for which each process caches a decision that accepts the request. `Cache-Control` of the server's response can shorten it; responses with `Set-Cookie` and rejections are never cached. 0s disables the cache.",
+        "Time for which each process caches a decision that accepts the request. `Cache-Control` in the authorization server's response can shorten it; responses with `Set-Cookie` and rejections are never cached. 0s disables the cache.",
       default: '0s',
       examples: ['10s'],
     },

@@ -29,13 +29,13 @@ export const schema = {
     },
     credentials_json: {
       type: 'object',
-      values: { type: 'any', description: 'Same field as in a service account key file.' },
+      values: { type: 'any', description: 'Value of a field of the service account key file.' },
       description: 'Content of a service account key file.',
       secret: true,
     },
     custom_claims: {
       type: 'object',
-      values: { type: 'any', description: 'Value of the claim.' },
+      values: { type: 'any', description: 'Value of the additional claim.' },
       description:
         'Additional claims to request for the token. Not supported if the metadata server of the machine issues the token.',
       examples: [{ tenant: 'a' }],
@@ -44,7 +44,7 @@ export const schema = {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
       description:
-        'Header that carries the token, so that the Authorization header of the client is kept. Empty uses Authorization.',
+        'Header that carries the token, so that the Authorization header of the client is kept. If empty, the token is sent in Authorization.',
       default: '',
       examples: ['X-Serverless-Authorization'],
     },

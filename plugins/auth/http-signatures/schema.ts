@@ -74,12 +74,12 @@ export const endpointSchema = {
       'Status of requests that are rejected because their nonce cannot be checked or stored.',
     ),
     tag: tag(
-      "Required value of the signature's parameter `tag`. Signatures with other tags are ignored. Empty accepts any tag.",
+      "Required value of the signature's parameter `tag`. Signatures with other tags are ignored. If empty, any tag is accepted.",
     ),
     key_id_header: {
       type: 'string',
       description:
-        'Header that passes the ID of the verified key to backends, replacing a client header of that name. Empty disables the header.',
+        'Header that passes the ID of the verified key to backends, replacing a client header of that name. If empty, no header is passed.',
       default: '',
       examples: ['X-Key-Id'],
     },
@@ -119,7 +119,7 @@ export const backendSchema = {
       default: '0s',
       examples: ['1m'],
     },
-    tag: tag("Value of the signature's parameter `tag`. Empty omits the parameter."),
+    tag: tag("Value of the signature's parameter `tag`. If empty, the parameter is omitted."),
   },
 } as const satisfies Schema;
 

@@ -43,7 +43,8 @@ const serverFields = {
   },
   token_type_hint: {
     type: 'string',
-    description: 'Value of `token_type_hint` in introspection requests. Empty omits it. Default: access_token.',
+    description:
+      'Value of `token_type_hint` in introspection requests. If empty, the parameter is omitted. Default: access_token.',
     examples: ['access_token'],
   },
   timeout: {
@@ -119,7 +120,7 @@ export const endpointSchema = {
     query_key: {
       type: 'string',
       description:
-        'Query parameter that contains the token, used if the request has neither the header nor the cookie. Masked in the access log. Empty disables this source.',
+        'Query parameter that contains the token, used if the request has neither the header nor the cookie. Masked in the access log. If empty, query parameters are not read.',
       default: '',
       examples: ['access_token'],
     },

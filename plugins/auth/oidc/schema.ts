@@ -192,7 +192,7 @@ export const endpointSchema = {
     audience: { ...ofValidator.audience, description: 'Values that the `aud` claim of the ID token must contain.' },
     roles: {
       ...ofValidator.roles,
-      description: 'Accepted roles. The user must have at least one. Empty accepts any user.',
+      description: 'Accepted roles. The user must have at least one. If empty, any user is accepted.',
     },
     roles_key: ofValidator.roles_key,
     roles_key_is_nested: ofValidator.roles_key_is_nested,

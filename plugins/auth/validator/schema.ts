@@ -55,12 +55,16 @@ export const schema = {
     },
     issuer: {
       type: 'string',
-      description: 'Required issuer (`iss`). Empty accepts any.',
+      description: 'Required issuer (`iss`). If empty, any issuer is accepted.',
       default: '',
       examples: ['https://id.example.com'],
     },
     audience: names('Values that the aud claim of the token must contain.', 'https://api.example.com'),
-    roles: names('Accepted roles. The token must have at least one. Empty accepts any token.', 'admin', 'editor'),
+    roles: names(
+      'Accepted roles. The token must have at least one. If empty, any token is accepted.',
+      'admin',
+      'editor',
+    ),
     roles_key: {
       type: 'string',
       minLength: 1,

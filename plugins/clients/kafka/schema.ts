@@ -16,7 +16,7 @@ const saslSchema = {
       description: 'SASL mechanism.',
       default: 'PLAIN',
     },
-    user: text('User name.', 'gateway'),
+    user: text('User name for the SASL login at the brokers.', 'gateway'),
     password: { type: 'string', secret: true, description: 'Password of the user, or the token for OAUTHBEARER.' },
     auth_identity: text('Authorization identity, with PLAIN.', 'orders'),
     scram_auth_id: text('Authorization identity, with SCRAM. Not supported.', 'orders'),

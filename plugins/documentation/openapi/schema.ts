@@ -57,7 +57,10 @@ const properties = {
     items: {
       type: 'object',
       required: ['name'],
-      properties: { name: { type: 'string', minLength: 1, description: 'Name.' }, description: text('Description.') },
+      properties: {
+        name: { type: 'string', minLength: 1, description: 'Name of the tag.' },
+        description: text('Description of the tag, in Markdown.'),
+      },
     },
     description: 'Tags with descriptions, in display order.',
   },
@@ -74,7 +77,7 @@ const properties = {
           type: 'object',
           required: ['name', 'in'],
           properties: {
-            name: { type: 'string', minLength: 1, description: 'Parameter name.' },
+            name: { type: 'string', minLength: 1, description: 'Name of the parameter, as in requests.' },
             in: { type: 'string', enum: ['path', 'query', 'header', 'cookie'], description: 'Location.' },
           },
           values: { type: 'any', description: 'Any other field of an OpenAPI parameter object.' },

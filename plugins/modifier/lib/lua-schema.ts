@@ -45,7 +45,8 @@ export const aroundFields = {
   },
   skip_next: {
     type: 'boolean',
-    description: 'Skips the call that follows `pre`. `post` receives an empty response.',
+    description:
+      'Skips the call to the backend or endpoint after the script `pre` has run. The script `post` then receives an empty response.',
     default: false,
   },
 } as const;

@@ -10,7 +10,7 @@ const field = {
 
 const replace = {
   type: 'string',
-  description: 'Replacement text. Empty removes the match.',
+  description: 'Replacement text. If empty, the match is removed.',
   examples: ['***'],
 } as const;
 

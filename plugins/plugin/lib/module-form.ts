@@ -89,7 +89,7 @@ function readElement(written: Written, file: string): ModuleElement {
   if (isolate && brought.includes('httpServer')) {
     const reason =
       '"httpServer" cannot be isolated: its Node.js messages and streams cannot leave the thread of the gateway';
-    throw refuse(reason, 'move it to a separate file without "isolate"');
+    throw refuse(reason, 'move "httpServer" to a separate file without "isolate"');
   }
   const factories = Object.fromEntries(brought.map((kind) => [kind, (written[kind] as Factory).bind(written)]));
   return { name, isolate, factories, configSchema, dispose: (dispose as ModuleElement['dispose'])?.bind(written) };

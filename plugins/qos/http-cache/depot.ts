@@ -34,7 +34,7 @@ export class Depot {
     return this.#store;
   }
 
-  /** Answers a question of a worker. @param notify notifies all workers. @param now milliseconds since 1970. */
+  /** Handles a query of a worker. @param notify notifies all workers. @param now milliseconds since 1970. */
   answer(question: Question, limits: Limits, notify: Notify, now: number): Response {
     switch (question.does) {
       case 'find':

@@ -44,7 +44,7 @@ function checkOrigins(site: Site<CorsConfig>): void {
       '/allow_credentials',
       'browsers reject responses to requests with credentials if every origin is allowed',
       {
-        hint: 'list the origins in allow_origins; "http*" matches any origin and returns its name',
+        hint: 'list the origins in allow_origins; "http*" allows every origin, too, but responses name it, so that browsers accept them',
       },
     );
   }

@@ -16,7 +16,7 @@ export const schema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Host names that requests can have, with the port if there is one. Other requests are rejected. Empty allows every host; the host of the request is then passed to backends as X-Forwarded-Host.',
+        'Host names that requests can have, with the port if there is one. Other requests are rejected. If empty, every host is allowed, and the host of the request is passed to backends as X-Forwarded-Host.',
       default: [],
       examples: [['api.example.com']],
     },
@@ -35,7 +35,7 @@ export const schema = {
     ssl_host: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: 'Host name to redirect to. Empty redirects to the host of the request.',
+      description: 'Host name to redirect to. If empty, the host of the request is used.',
       default: '',
       examples: ['api.example.com'],
     },
@@ -61,7 +61,8 @@ export const schema = {
     custom_frame_options_value: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: 'Value of X-Frame-Options. Takes precedence over frame_deny. Empty leaves the header to frame_deny.',
+      description:
+        'Value of X-Frame-Options. Takes precedence over frame_deny. If empty, frame_deny determines the header.',
       default: '',
       examples: ['SAMEORIGIN'],
     },
@@ -71,14 +72,14 @@ export const schema = {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
       description:
-        'Value of Content-Security-Policy. $NONCE is replaced with a nonce per request. Empty disables the header.',
+        'Value of Content-Security-Policy. $NONCE is replaced with a nonce per request. If empty, the header is not sent.',
       default: '',
       examples: ["default-src 'self'"],
     },
     referrer_policy: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: 'Value of Referrer-Policy. Empty disables the header.',
+      description: 'Value of Referrer-Policy. If empty, the header is not sent.',
       default: '',
       examples: ['same-origin'],
     },

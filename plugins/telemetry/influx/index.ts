@@ -36,7 +36,7 @@ const schema = {
       description: 'Database name, or bucket name for InfluxDB 2.',
       default: 'krakend',
     },
-    username: { type: 'string', description: 'User name.', default: '' },
+    username: { type: 'string', description: 'User name for the login at InfluxDB.', default: '' },
     password: { type: 'string', secret: true, description: 'Password.', default: '' },
     buffer_size: {
       type: 'integer',

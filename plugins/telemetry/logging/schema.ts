@@ -86,7 +86,7 @@ export const serviceSchema = {
       type: 'string',
       enum: ['', 'default', 'httpdCommon', 'httpdCombine', 'httpdCombined', 'json', 'custom'],
       description:
-        'Format of the access log. Empty uses the built-in format. json writes one object per line: prefix, time, status_code (a number), latency (seconds, for example 0.002s), client_ip, method and path (without query).',
+        'Format of the access log. If empty, the built-in format is used. The format json writes one object per line: prefix, time, status_code (a number), latency (seconds, for example 0.002s), client_ip, method and path (without query).',
       default: '',
     },
     access_log_custom_format: {
@@ -97,7 +97,7 @@ export const serviceSchema = {
     },
     access_log_missing_key_marker: {
       type: 'string',
-      description: 'Text printed in access log lines for variables without a value. Empty means a hyphen.',
+      description: 'Text printed in access log lines for variables without a value. If empty, a hyphen is printed.',
       default: '-',
     },
     backend: backendLogSchema,

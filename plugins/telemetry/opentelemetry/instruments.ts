@@ -91,7 +91,7 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
     client: {
       duration: times(
         isNew ? 'http.client.request.duration' : 'http.client.duration',
-        'Duration of backend requests, up to the response headers.',
+        'Time from sending a backend request to receiving the response headers.',
       ),
       responseSize: sizes(
         isNew ? 'http.client.response.body.size' : 'http.client.response.size',

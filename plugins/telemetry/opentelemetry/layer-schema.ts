@@ -53,7 +53,7 @@ export const globalLayer = {
       type: 'string',
       enum: ['', '1.27'],
       description:
-        'Version of the OpenTelemetry semantic conventions that determine metric names. Empty uses the older names.',
+        'Version of the OpenTelemetry semantic conventions that determine metric names. If empty, the older names are used.',
       default: '',
     },
   },
@@ -85,10 +85,10 @@ const unreportedHeaders = {
 } as const;
 
 const clientSwitches = {
-  disable_stage: flag('Omits the backend pipeline. Does not affect round_trip and read_payload.'),
-  round_trip: flag('Reports the backend request, up to the response headers.'),
-  read_payload: flag('Reports how the response body was read.'),
-  detailed_connection: flag('Reports how the connection was obtained or opened.'),
+  disable_stage: flag('Omits data about the pipeline of the backend's components. Does not affect round_trip and read_payload.'),
+  round_trip: flag('Reports the time from sending the backend request to receiving the response headers.'),
+  read_payload: flag('Reports the time for reading the response body.'),
+  detailed_connection: flag('Reports the steps of obtaining or opening the connection to the backend.'),
 } as const;
 
 export const backendLayer = {

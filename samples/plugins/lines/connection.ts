@@ -80,6 +80,6 @@ export class LineConnection {
     this.#waiting = [];
     this.#text = '';
     for (const { reject } of left)
-      reject(new BackendError('LINES_BROKEN', `no answer: ${cause?.message ?? 'closed'}`, { cause }));
+      reject(new BackendError('LINES_BROKEN', `no response: ${cause?.message ?? 'closed'}`, { cause }));
   }
 }

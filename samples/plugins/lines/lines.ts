@@ -4,7 +4,8 @@ import { LineConnection } from './connection.ts';
 export const plugin = definePlugin({
   name: 'acme/lines',
   contract: 1,
-  description: 'Asks a server that answers lines with lines over TCP: the path is sent, a line of JSON comes back.',
+  description:
+    'Sends the path of each backend request to a server as a line over TCP, and reads the response as a line of JSON.',
   places: [
     atBackend(
       {

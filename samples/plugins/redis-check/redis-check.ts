@@ -24,7 +24,7 @@ function within<T>(call: Call, promise: Promise<T>): Promise<T> {
 export const plugin = definePlugin({
   name: 'acme/redis-check',
   contract: 1,
-  description: 'Refuses clients whose address is in a set of Redis; every request when Redis does not answer.',
+  description: 'Rejects clients whose address is in a set in Redis, and every request while Redis does not respond.',
   places: [
     atEndpoint(
       {
@@ -36,7 +36,7 @@ export const plugin = definePlugin({
           set: { type: 'string', minLength: 1, description: 'Key of the set.', default: 'blocked' },
           timeout: {
             type: 'duration',
-            description: 'Longest time for an answer of Redis.',
+            description: 'Time limit for a response of Redis.',
             default: '200ms',
             examples: ['200ms'],
           },

@@ -31,7 +31,8 @@ export const plugin = definePlugin({
             type: 'integer',
             minimum: 1,
             default: 1_048_576,
-            description: 'Longest body; a longer one is answered 502, for nothing leaves without a signature.',
+            description:
+              'Maximum length of a body, in bytes. Responses with a longer body are replaced with 502, because no response is sent without a signature.',
           },
         },
       },
@@ -51,7 +52,7 @@ export const plugin = definePlugin({
                   ? await collect(body as Readable, config.max_bytes)
                   : Buffer.alloc(0);
             if (!bytes || bytes.length > config.max_bytes) {
-              log.error(`not signed: the answer to ${context.path} is longer than ${config.max_bytes} bytes`);
+              log.error(`not signed: the response to ${context.path} is longer than ${config.max_bytes} bytes`);
               context.body = '';
               context.status = 502;
               return;

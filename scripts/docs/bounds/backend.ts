@@ -82,7 +82,7 @@ export const backendBounds: readonly Bound[] = [
     tests: ['HTTP/2 to backends opens more connections if a server allows few streams, and queues further requests'],
   },
   {
-    holds: 'gRPC message of a server (`backend/grpc`)',
+    holds: 'Message received from a gRPC backend (`backend/grpc`)',
     from: 'plugins/backend/grpc/index.ts',
     limit: '{DEFAULT_MESSAGE_BYTES}, or max_call_recv_msg_size',
     setting: 'backend: backend/grpc: max_call_recv_msg_size',
@@ -218,7 +218,7 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'Body of a rejecting response (`auth/external`)',
+    holds: 'Body of an authorization server's response that rejects the request (`auth/external`)',
     from: 'plugins/auth/external/http.ts',
     limit: '{MAX_BYTES:bytes}',
     beyond: 'The request is rejected with on_failure_status.',

@@ -239,7 +239,7 @@ export const clientBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'gRPC message of a client (`grpc`)',
+    holds: 'Message received from a gRPC client (`grpc`)',
     from: 'plugins/grpc/server/publish.ts',
     limit: '{DEFAULT_MESSAGE_BYTES}, or max_payload',
     setting: 'service: router: max_payload',

@@ -6,7 +6,7 @@ export const aiErrors: Codes = {
     'The backend of a model has neither `ai/llm` nor `ai/router`.',
     'Add one of them to the `extra_config` of the backend.',
   ],
-  CHAT_COMPLETION: ['A model did not answer the request.', 'Read the message, and see the log for the cause.'],
+  CHAT_COMPLETION: ['A model did not respond to the request.', 'Read the message, and see the log for the cause.'],
   CHAT_METHOD: ['The endpoint cannot serve the method.', 'Use POST for completions and GET for the list of models.'],
   CHAT_MODEL: [
     'A model is unknown or declared twice, or no models are declared.',

@@ -148,7 +148,10 @@ export const queueErrors: Codes = {
   KAFKA_TOPIC: ['The topic name is not valid.', 'Use letters, digits, `.`, `_` and `-`.'],
   NATS_ADDRESS: ['The address of NATS is not valid.', 'Write `nats://host:4222`.'],
   NATS_FAILED: ['NATS is unreachable, or rejected an operation.', 'Check the server and the credentials.'],
-  NATS_REFUSED: ['The account is not permitted to publish to the subject.', 'Change the permissions at the server.'],
+  NATS_REFUSED: [
+    'The account is not permitted to publish to the subject.',
+    'Permit the account of the gateway to publish to the subject, in the configuration of the NATS server.',
+  ],
   NATS_SLOW: ['Too many messages are waiting for confirmation by the server.', 'Check the server, or lower the rate.'],
   NATS_SUBJECT: ['The subject is not valid.', 'Correct the configuration as the message says.'],
   PUBSUB_ADDRESS: ['The address of a topic or subscription is not valid.', 'Write the address as in the hint.'],

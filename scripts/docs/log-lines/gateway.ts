@@ -93,7 +93,7 @@ export const gatewayLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'the guard cannot evaluate revision …: …',
+      text: 'too little traffic for the change guard to evaluate revision …: …',
       cause: 'Fewer requests than the guard needs arrived during the guard period.',
       remedy: 'Monitor the change yourself, or set a longer guard period.',
     },

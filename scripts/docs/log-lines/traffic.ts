@@ -67,7 +67,7 @@ export const trafficLines: LogAreas = {
     {
       level: 'WARNING',
       text: 'a request is rejected: …',
-      cause: 'An authorization server did not respond with a decision. Logged at most once a second.',
+      cause: 'An authorization server did not respond with a decision on a request. Logged at most once a second.',
       remedy: 'Read the reason: the server is unreachable, or its response is not valid.',
     },
     {
@@ -79,7 +79,7 @@ export const trafficLines: LogAreas = {
     {
       level: 'WARNING',
       text: 'a login has failed: …',
-      cause: 'A provider or Redis has not completed a login. Logged at most once a second.',
+      cause: 'A login could not be completed, because of an identity provider or Redis. Logged at most once a second.',
       remedy: 'Read the reason: the provider is unreachable, does not know the client, or its response is not valid.',
     },
     {

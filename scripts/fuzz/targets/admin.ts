@@ -171,7 +171,7 @@ function requestsOf(
 /** Requests of the admin API under every scope. */
 export const admin = defineTarget<readonly Request[]>({
   name: 'admin',
-  law: 'A caller reads and changes only what its scopes allow, sees no secret, and gets an answer that is documented.',
+  law: 'A caller reads and changes only what its scopes allow, sees no secret, and gets a response that is documented.',
   boundMs: 2_000,
   rooms: ['admin/'],
   inputs: fc.array(requests, { minLength: 1, maxLength: 3 }),

@@ -34,7 +34,7 @@ const seeds = [...samples, ...examples];
 /** Complete configurations, each with a few changes. */
 export const configuration = defineTarget({
   name: 'configuration',
-  law: 'A configuration is refused at a place, or builds, answers, reloads, and leaves nothing when it closes.',
+  law: 'A configuration is rejected with the location of an error, or it can be built, serves requests, reloads, and releases everything when it is closed.',
   boundMs: 2_000,
   rooms: ['kernel/config/', 'kernel/pipeline/'],
   isGuided: true,

@@ -64,7 +64,7 @@ const inputs = fc.record({
 /** Bytes of HTTP/1.1 clients. */
 export const httpServer = defineTarget<Input>({
   name: 'http-server',
-  law: 'Whatever a client sends, and however it leaves, the gateway answers the next one, and no request stays in flight.',
+  law: 'Regardless of the bytes that a client sends and of how it disconnects, the gateway responds to the next client, and no request stays in flight.',
   boundMs: 200,
   rooms: ['kernel/server/'],
   isGuided: true,

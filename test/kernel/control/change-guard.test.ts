@@ -157,7 +157,7 @@ describe('a guarded change', () => {
     const { state, reason } = await ended;
     deepEqual([state, revision()], ['undecided', 2]);
     equal(reason, '3 calls; every endpoint had fewer than the required 20');
-    deepEqual(lines, [`warning: the guard cannot evaluate revision 2: ${reason}`]);
+    deepEqual(lines, [`warning: too little traffic for the change guard to evaluate revision 2: ${reason}`]);
   });
 
   it('is no longer watched when another change replaces it', async () => {

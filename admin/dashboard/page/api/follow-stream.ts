@@ -8,7 +8,7 @@ export interface StreamListeners {
   readonly onComment?: (comment: string) => void;
   /** Called with whether the stream is connected. */
   readonly onConnected: (connected: boolean) => void;
-  /** Called with a refusal of the gateway; another attempt follows. */
+  /** Called when the gateway rejects the request; another attempt follows. */
   readonly onRefused?: (error: ApiError) => void;
 }
 

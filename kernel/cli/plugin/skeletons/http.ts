@@ -92,7 +92,7 @@ test('${name} sets the header', async () => {
 export const plugin = definePlugin({
   name: '${name}',
   contract: 1,
-  description: 'Sets a header on every answer, refusals included.',
+  description: 'Sets a header on every response, including rejections.',
   places: [
     atService(
       {

@@ -229,7 +229,7 @@ describe('with a running gateway, sluice', function () {
         '    removed /a',
         '  GET /users/{id}: status changed, in 1 request',
         '1 request not replayed: the recording is incomplete',
-        '2 requests with another status than recorded',
+        '2 requests got a status other than the recorded one from the active configuration',
         '2 differences accepted',
         '3 further differences not listed',
         '',

@@ -62,7 +62,10 @@ describe('reload --guard', function () {
     sending(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
     const { code, err } = await reload();
     equal(code, 0);
-    match(err, /\nthe guard cannot evaluate revision 8: 3 calls; every endpoint had fewer than the required 20.*\n$/);
+    match(
+      err,
+      /\ntoo little traffic for the change guard to evaluate revision 8: 3 calls; every endpoint had fewer than the required 20.*\n$/,
+    );
   });
 
   it('exits with status 1 and the reason if the change was rolled back', async () => {

@@ -243,7 +243,7 @@ describe('sluice replay', () => {
     match(out, /^1 request not replayed: the recording is incomplete$/m);
   });
 
-  it('counts requests to which the baseline responds with another status than recorded', async () => {
+  it('counts requests to which the baseline responds with a status other than the recorded one', async () => {
     const [client, call] = exchange('1');
     const recorded = { ...client!, response: { ...client!.response, status: 201 } };
     const recording = record([recorded, call!]);
@@ -256,7 +256,7 @@ describe('sluice replay', () => {
       config(undefined, {}, 'b.json'),
     );
     equal(code, 0);
-    match(out, /^1 request with another status than recorded/m);
+    match(out, /^1 request got a status other than the recorded one from the baseline/m);
   });
 
   it('treats prototype keys as data', async () => {
