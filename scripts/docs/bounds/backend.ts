@@ -218,7 +218,7 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'Body of an authorization server's response that rejects the request (`auth/external`)',
+    holds: 'Body of a response with which an authorization server rejects a request (`auth/external`)',
     from: 'plugins/auth/external/http.ts',
     limit: '{MAX_BYTES:bytes}',
     beyond: 'The request is rejected with on_failure_status.',
