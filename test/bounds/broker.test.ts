@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
 const count = 10_000;
 
 /** Plain TCP servers that accept all data and confirm nothing. */
-describe('the limits on pending data for message brokers', function () {
+describe('a client of a message broker or of Redis, with pending data,', function () {
   this.timeout(60_000);
   let server: Server;
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ describe('the limits on pending data for message brokers', function () {
 
   const port = (): number => (server.address() as { port: number }).port;
 
-  it('reject AMQP messages if ten thousand are unconfirmed', () => {
+  it('rejects AMQP messages if ten thousand are unconfirmed', () => {
     const channel = { on() {}, prependListener() {}, publish() {} } as unknown as ConfirmChannel;
     const link = { blocked: null } as AmqpLink;
     const message = (bytes: number) => ({ routingKey: 'a', content: new Uint8Array(bytes), properties: {} });
@@ -52,7 +52,7 @@ describe('the limits on pending data for message brokers', function () {
     throws(() => large.publish(message(1), new Call()), /has not confirmed 64 messages/);
   });
 
-  it('reject Kafka records if ten thousand are pending', async () => {
+  it('rejects Kafka records if ten thousand are pending', async () => {
     const record = { payload: Buffer.alloc(0), headers: [] };
     const never = new Promise<never>(() => {});
     const many = new TopicQueue(() => never, MEBIBYTE);
@@ -63,7 +63,7 @@ describe('the limits on pending data for message brokers', function () {
     await rejects(large.add(record, 1, new Call()), /64 records wait to be written/);
   });
 
-  describe('of NATS', () => {
+  describe('for NATS', () => {
     const settings = () => ({
       servers: [`127.0.0.1:${port()}`],
       user: undefined,
@@ -80,7 +80,7 @@ describe('the limits on pending data for message brokers', function () {
       };
     });
 
-    it('reject messages if more than 64 MiB are unconfirmed', async () => {
+    it('rejects messages if more than 64 MiB are unconfirmed', async () => {
       const connection = new NatsConnection(settings(), 'NATS');
       connection.open(silentLog);
       const message = { payload: Buffer.alloc(MEBIBYTE), headers: [] };
@@ -93,7 +93,7 @@ describe('the limits on pending data for message brokers', function () {
       await connection.close();
     });
 
-    it('count rejections for at most a thousand subjects', async () => {
+    it('counts rejections for at most a thousand subjects', async () => {
       const link = await openNats(settings(), () => {}, new AbortController().signal);
       const [socket] = sockets;
       const refusal = (at: number) => `-ERR 'Permissions Violation for Publish to "s${at}"'\r\n`;
@@ -105,7 +105,7 @@ describe('the limits on pending data for message brokers', function () {
     });
   });
 
-  it('reject Redis commands if ten thousand are pending', async () => {
+  it('rejects Redis commands if ten thousand are pending', async () => {
     greet = (socket) => void socket.once('data', () => socket.resume().write('+PONG\r\n'));
     const connection = new Connection(
       {

@@ -96,14 +96,14 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   it('rejects a configuration that is not an object', () => rejects(openHarness(plugin, at, 'nonsense'), ConfigErrors));
 
-  it('has different example configurations that are valid', () => {
+  it('has example configurations that are valid and differ from each other', () => {
     const examples = examplesOf(schema);
     ok(examples.length > 0, `the schema of ${name} at ${at} has no "examples"`);
     deepEqual(new Set(examples.map((example) => JSON.stringify(example))).size, examples.length);
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`starts, reloads and releases all resources, and takes part only in the phases that list it: example ${index + 1} of its schema`, async () => {
+    it(`starts, reloads, releases all resources, and has hooks only for phases whose order lists the plugin, with example ${index + 1} of its schema`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),

@@ -119,7 +119,7 @@ describe('the sample "telemetry"', () => {
     await receiver.close();
   });
 
-  it('shows the same numbers in one JSON object', async () => {
+  it('serves the metrics as one JSON object at /__stats', async () => {
     await sample.gateway.inject('/users/3');
     const stats = await (await fetch(`http://127.0.0.1:${statsPort}/__stats`)).json();
     ok((stats as Record<string, number>)['krakend.router.response./users/:user.status.200.count']! >= 1);

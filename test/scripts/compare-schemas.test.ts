@@ -111,7 +111,7 @@ describe('published schemas', () => {
     deepEqual(found({ map, list }, ours), ['root map.*: type string / integer', 'root list[]: type string / integer']);
   });
 
-  it('can have comments, and fields named like members of Object.prototype', () => {
+  it('can have comments, and fields with the names of Object.prototype members', () => {
     deepEqual(found({ '@comment': { type: 'string' }, constructor: {} }, {}), [
       'root constructor: missing allowed / unknown',
     ]);

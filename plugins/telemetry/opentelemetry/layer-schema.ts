@@ -85,7 +85,9 @@ const unreportedHeaders = {
 } as const;
 
 const clientSwitches = {
-  disable_stage: flag('Omits data about the pipeline of the backend's components. Does not affect round_trip and read_payload.'),
+  disable_stage: flag(
+    'Omits data about the processing of the backend call by components. Does not affect round_trip and read_payload.',
+  ),
   round_trip: flag('Reports the time from sending the backend request to receiving the response headers.'),
   read_payload: flag('Reports the time for reading the response body.'),
   detailed_connection: flag('Reports the steps of obtaining or opening the connection to the backend.'),

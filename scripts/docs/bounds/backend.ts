@@ -214,7 +214,7 @@ export const backendBounds: readonly Bound[] = [
     limit: '{MAX_BYTES:bytes}',
     beyond: 'The request is rejected with on_failure_status.',
     tests: [
-      'auth/introspection: without a decision of the server rejects requests if the server responds with too much, and rejects them with on_failure_allow',
+      'auth/introspection: with an authorization server that does not decide rejects requests if the server sends a body over the limit, even if on_failure_allow is set',
     ],
   },
   {

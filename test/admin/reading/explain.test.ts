@@ -117,7 +117,7 @@ describe('a trial request over the admin API', () => {
     ['a header with a line break', { path: '/a', headers: { a: 'b\r\nc: d' } }, /header "a" is not valid/],
     ['an unknown field', { path: '/a', ['__proto__x']: 1 }, /unknown field __proto__x/],
   ] as const) {
-    it(`is rejected with ${what}`, async () => {
+    it(`is rejected if it has ${what}`, async () => {
       for (const operation of ['/v1/explain', '/v1/try']) {
         const { status, body } = await admin.send('POST', operation, sample);
         equal(status, 400);

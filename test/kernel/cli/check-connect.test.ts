@@ -244,7 +244,7 @@ describe('check --connect', () => {
     deepEqual([code, /Syntax OK! 0 addresses/.test(out)], [0, true]);
   });
 
-  it('tries many addresses at once, each with its own time limit', async () => {
+  it('tries many addresses concurrently, each with its own time limit', async () => {
     const server = await listenPlain();
     // The server never responds, and is listed under many host names.
     const hosts = Array.from({ length: 40 }, (_, index) => `https://127.0.0.${index + 1}:${server.port}`);

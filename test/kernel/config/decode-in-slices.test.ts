@@ -8,7 +8,7 @@ describe('a text that is decoded from UTF-8 in slices', () => {
     ['characters of three bytes, wherever a slice ends', `x${'€'.repeat(1_500_000)}`],
     ['a byte order mark', `\ufeff{"a": 1}`],
   ] as const) {
-    it(`equals the text decoded at once: ${what}`, async () => {
+    it(`equals the text decoded in one go: ${what}`, async () => {
       const bytes = Buffer.from(text);
       equal(await decodeInSlices(bytes, 'gateway.json'), decodeText(bytes, 'gateway.json'));
     });

@@ -81,7 +81,7 @@ describe('a configuration file', () => {
   it('is JSON if its suffix is unknown', () =>
     equal((parseDocument('{"a":1}', 'gateway.tmpl').data as { a: number }).a, 1));
   it('can start with a byte order mark', () => deepEqual(parseDocument('\uFEFF{"a":1}', 'g.json').data, { a: 1 }));
-  it('can contain a key named like a member of Object.prototype', () => {
+  it('can contain a key with the name of an Object.prototype member', () => {
     ok(Object.hasOwn(parseDocument('{"__proto__":{"a":1}}', 'g.json').data as object, '__proto__'));
     ok(Object.hasOwn(parseDocument('__proto__: {a: 1}', 'g.yaml').data as object, '__proto__'));
   });
@@ -149,10 +149,10 @@ describe('a YAML configuration', () => {
     equal(JSON.stringify(data('n: 0.12345678901234567890')), '{"n":0.12345678901234567890}'));
   it('keeps tagged dates and binary data as text', () =>
     deepEqual(data('a: !!timestamp 2001-12-14\nb: !!binary aGk='), { a: '2001-12-14', b: 'aGk=' }));
-  it('is rejected with a number that JSON does not have', () =>
+  it('is rejected if it has a number that JSON does not have', () =>
     equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
-  it('is rejected with an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
-  it('is rejected with aliases that expand without bound', () => {
+  it('is rejected if it has an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
+  it('is rejected if it has aliases that expand without bound', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i < 12; i++)
       lines.push(

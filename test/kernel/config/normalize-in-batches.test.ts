@@ -62,7 +62,7 @@ describe('a configuration that is normalized in batches of endpoints', () => {
   ];
   for (const [what, data] of cases) {
     for (const least of [1, 2, 4]) {
-      it(`equals one normalized at once: ${what}, ${least} at a time`, async () => {
+      it(`equals one normalized in one go: ${what}, ${least} at a time`, async () => {
         const options = { known };
         deepEqual(
           shown(await normalizeInBatches(data, options, least), places),
@@ -72,7 +72,7 @@ describe('a configuration that is normalized in batches of endpoints', () => {
     }
   }
 
-  it('equals one normalized at once for every sample', async () => {
+  it('equals one normalized in one go for every sample', async () => {
     const folder = join(import.meta.dirname, '../../../samples');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
     let compared = 0;

@@ -70,7 +70,7 @@ describe('the root of a configuration', () => {
       );
     }
   });
-  it('reports all errors at once', () => {
+  it('reports all errors together', () => {
     const bad = {
       version: 1,
       timeout: '2',

@@ -120,10 +120,10 @@ describe('a large configuration that is parsed while requests are served', () =>
     ['a long text of white space', 'gateway.json', ' '.repeat(40_000)],
   ];
   for (const [what, file, text] of cases) {
-    it(`has the same data as when it is parsed at once: ${what}`, () => isTheSame(text, file));
+    it(`has the same data as when it is parsed in one go: ${what}`, () => isTheSame(text, file));
   }
 
-  it('has the same errors as when it is parsed at once, for every sample truncated at any position', async () => {
+  it('has the same errors as when it is parsed in one go, for every sample truncated at any position', async () => {
     const folder = join(import.meta.dirname, '../../../samples');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
     ok(files.length > 20);

@@ -317,7 +317,7 @@ describe('two processes with one revision history', () => {
     equal(JSON.parse(await readFile(join(path, '00000001.json'), 'utf8')).text, 'first');
   });
 
-  it('write one complete file when many of them write the same number at once', async () => {
+  it('write one complete file when many of them write the same number concurrently', async () => {
     const path = await directory();
     const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(50_000));
     const made = await Promise.all(texts.map((text) => revisionFiles(path).create(revision(1, { text }))));

@@ -338,7 +338,7 @@ describe('secrets from stores', () => {
     deepEqual(store.fetched, []);
   });
 
-  it('can have fields named like members of the prototype', async () => {
+  it('can have fields with the names of Object.prototype members', async () => {
     store.secrets.set('kv/x', { content: JSON.parse('{"__proto__": "proto-value"}') as DataObject });
     await start(config('${acme:kv/x#__proto__}'));
     equal(await got(), 'proto-value');

@@ -86,7 +86,7 @@ function whole(...chunks: string[]): ByteStream {
 }
 
 describe('the messages of a streamed response', () => {
-  it('are also read from bytes that arrived at once', () => {
+  it('are also read from bytes that arrived together', () => {
     deepEqual(read(taken(respond(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
   });
 

@@ -3,7 +3,7 @@ import { until } from '../../support/conditions.ts';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 
 describe('the pipeline of an endpoint', () => {
-  it('starts all backends at once, each with a separate request', async () => {
+  it('calls all backends concurrently, each with a separate request', async () => {
     const waiting: (() => void)[] = [];
     const backend = await startBackend((_seen, response) => {
       waiting.push(() => response.end('{}'));

@@ -114,7 +114,7 @@ describe('a flood of headers over HTTP/2', () => {
     await until(() => socket.destroyed || socket.readableEnded);
   });
 
-  it('on many connections at once neither ends the process nor exhausts its memory', async () => {
+  it('on many concurrent connections neither ends the process nor exhausts its memory', async () => {
     const before = process.memoryUsage().rss;
     const bomb = Buffer.concat([indexed, again(1000)]);
     const floods = [

@@ -123,7 +123,7 @@ describe('a message object over HTTP/2', () => {
       deepEqual([message.rawHeaders, message.headers.host], [['host', 'b.test'], 'b.test']);
     });
 
-    it('is rejected with duplicate hosts', async () => {
+    it('is rejected if it has duplicate hosts', async () => {
       const opened = await open();
       await closed(request(opened, { host: ['a.test', 'b.test'] as never }));
       request(opened, { host: 'c.test' });

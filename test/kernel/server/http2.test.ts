@@ -58,7 +58,7 @@ describe('HTTP/2', () => {
       deepEqual(valuesOf(backend.requests[0]!, 'x-forwarded-host'), ['shop.test']);
     });
 
-    it('are rejected without a host name', async () => {
+    it('are rejected if they have no host name', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       await rejects(ask(session, { ':path': '/x', ':authority': '' }));
     });

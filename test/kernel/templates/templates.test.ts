@@ -229,7 +229,7 @@ describe('the data of a template', () => {
     equal(render('{{.n.rawJSON}}|{{kindOf .n}}', { n: { rawJSON: 'x' } }), 'x|map');
   });
 
-  it('can have a key named like a member of Object.prototype', () => {
+  it('can have a key with the name of an Object.prototype member', () => {
     equal(
       render('{{toJson .}} {{range $k, $v := .}}{{$k}}{{end}}', JSON.parse('{"__proto__":{"a":1}}')),
       '{"__proto__":{"a":1}} __proto__',

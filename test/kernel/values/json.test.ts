@@ -34,7 +34,7 @@ describe('parsing JSON with exact numbers', () => {
     ok(Array.isArray(parseExact(`[0.${zeros}1]`)));
   });
 
-  it('keeps a key named like a member of Object.prototype as data', () => {
+  it('keeps a key with the name of an Object.prototype member as data', () => {
     const data = parseExact('{"__proto__":{"a":1},"n":12345678901234567890}') as object;
     ok(Object.hasOwn(data, '__proto__'));
     equal('a' in data, false);

@@ -197,7 +197,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     match((await gateway.inject('/__health')).json().agents.orders, /^\d{4}-/);
   });
 
-  it('is rejected with an invalid topic or group', async () => {
+  it('is rejected if it has an invalid topic or group', async () => {
     deepEqual(await refusalOf(testbed.start(agent('a b'))), ['KAFKA_TOPIC /async_agent/0/extra_config/async~1kafka']);
     const group = { heartbeat_interval: '1m' };
     deepEqual(await refusalOf(testbed.start(agent('a', { group }))), [
@@ -317,7 +317,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await until(() => testbed.bodies().includes('x'));
   });
 
-  it('is rejected with an invalid address or subject', async () => {
+  it('is rejected if it has an invalid address or subject', async () => {
     const at = '/async_agent/0/extra_config/async~1nats';
     deepEqual(await refusalOf(testbed.start(agent('a', { host: 'http://a b' }))), [`NATS_ADDRESS ${at}/host`]);
     deepEqual(await refusalOf(testbed.start(agent('a..b'))), [`NATS_SUBJECT ${at}`]);

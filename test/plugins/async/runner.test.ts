@@ -303,7 +303,7 @@ describe('an async agent with any driver', () => {
     gates[1]!.resolve();
   });
 
-  describe('before the gateway opens its port', () => {
+  describe('while the gateway starts', () => {
     /** Sessions that are opened when the test allows them. */
     let gates: PromiseWithResolvers<void>[];
     const two = () => [agent(), { ...agent(), name: 'bills' }];
@@ -327,7 +327,7 @@ describe('an async agent with any driver', () => {
       return state;
     };
 
-    it('with sequential_start keeps the port closed until each agent has tried to connect', async () => {
+    it('delays the opening of the port until each agent has tried to connect, if sequential_start is set', async () => {
       await start(two(), { sequential_start: true, port: 0 });
       const state = listening();
       gates[0]!.resolve();
@@ -337,12 +337,12 @@ describe('an async agent with any driver', () => {
       equal((await state.opened).port > 0, true);
     });
 
-    it('without sequential_start does not wait for the agents', async () => {
+    it('does not delay the opening of the port if sequential_start is not set', async () => {
       await start(two(), { port: 0 });
       await listening().opened;
     });
 
-    it('opens the port even if no agent can connect', async () => {
+    it('does not prevent the opening of the port if no agent can connect', async () => {
       queue.refusal = new Error('no broker');
       await start(two(), { sequential_start: true, port: 0 });
       await listening().opened;

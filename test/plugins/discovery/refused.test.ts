@@ -22,7 +22,7 @@ describe('the configuration of service discovery', () => {
 
   const at = '/endpoints/0/backend/0';
 
-  it('is rejected with an unknown "sd", and the error suggests a similar one', async () => {
+  it('is rejected if it has an unknown "sd", and the error suggests a similar one', async () => {
     deepEqual(await refusal({ host: ['http://a'], sd: 'statik' }), [`SD_UNKNOWN ${at}/sd did you mean "static"?`]);
     deepEqual(await refusal({ host: ['http://a'], sd: 'dns_shared' }), [
       `SD_UNKNOWN ${at}/sd did you mean "dns-shared"?`,
@@ -47,7 +47,7 @@ describe('the configuration of service discovery', () => {
       'an IPv6 address': '[::1]',
     };
     for (const [what, host] of Object.entries(hosts)) {
-      it(`is rejected with ${what} in a ${where} name`, async () => {
+      it(`is rejected if it has ${what} in a ${where} name`, async () => {
         const [error, ...others] = await refusal({ host: [host], sd: 'dns', disable_host_sanitize: !sanitised });
         equal(error!.startsWith(`SD_RECORD ${at}/host/0`), true, error);
         deepEqual(others, []);
@@ -55,7 +55,7 @@ describe('the configuration of service discovery', () => {
     }
   }
 
-  it('is rejected with a placeholder in the host name', async () => {
+  it('is rejected if it has a placeholder in the host name', async () => {
     const config = { host: ['{input_headers.X-A}.test'], sd: 'dns', disable_host_sanitize: true };
     equal((await refusal(config))[0]!.startsWith(`SD_RECORD ${at}/host/0`), true);
   });
@@ -66,13 +66,13 @@ describe('the configuration of service discovery', () => {
     ]);
   });
 
-  it('is rejected with https in the host and another sd_scheme', async () => {
+  it('is rejected if it has https in the host and another sd_scheme', async () => {
     deepEqual(await refusal({ host: ['https://api.test'], sd: 'dns' }), [
       `SD_SCHEME ${at}/host/0 "sd_scheme": "https"`,
     ]);
   });
 
-  it('is rejected with an invalid sd_scheme', async () => {
+  it('is rejected if it has an invalid sd_scheme', async () => {
     for (const scheme of ['', 'https://', 'a b']) {
       deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [
         `SCHEMA_PATTERN ${at}/sd_scheme https`,

@@ -25,14 +25,14 @@ describe('the configuration of Lua scripts', () => {
   });
   after(() => folder.remove());
 
-  it('is rejected with a script that takes long to compile', async () => {
+  it('is rejected if it has a script that takes long to compile', async () => {
     const longest = 'a = 1\n'.repeat(43_690);
     const tooLong = [['LUA_SYNTAX', '/pre', 'the script is longer than 262144 characters']];
     deepEqual(await refusalOf(onProxy, 'endpoint', { pre: `${longest}a = 1` }), tooLong);
     await (await openHarness(onProxy, 'endpoint', { pre: longest })).close();
   });
 
-  it('is rejected with invalid code', async () => {
+  it('is rejected if it has invalid code', async () => {
     const places = [
       [onEndpoint, 'service'],
       [onEndpoint, 'endpoint'],
@@ -52,7 +52,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('is rejected with files that are not code, do not exist or do not match the checksum', async () => {
+  it('is rejected if it names files that are not code, do not exist or do not match the checksum', async () => {
     const good = folder.write('good.lua', 'x = 1');
     const bad = folder.write('bad.lua', '\nx = = 1');
     deepEqual(await refusalOf(onProxy, 'endpoint', { sources: [good, bad] }), [

@@ -396,7 +396,7 @@ describe('an HTTP client module', () => {
     match(String(thrown), /only be used while a call is handled/);
   });
 
-  it('is rejected without a name, with several names and with an unknown one', async () => {
+  it('is rejected if it has no name, several names, or an unknown name', async () => {
     const refusals = async (config: object) => {
       const extra = { extra_config: { 'plugin/http-client': config } };
       const [refusal] = await refusalsOf(

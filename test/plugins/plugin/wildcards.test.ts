@@ -113,7 +113,7 @@ describe('the KrakenD plugin "wildcard"', () => {
     );
   });
 
-  it('is rejected with an endpoint that does not exist', async () => {
+  it('is rejected if it names an endpoint that does not exist', async () => {
     deepEqual(
       await refusals({ endpoints: { '/x': ['/foo'] } }, [{ ...receiving('/w', '/'), backend: [{ url_pattern: '/' }] }]),
       [['WILDCARD_ENDPOINT', `${at}/endpoints/~1x`]],
@@ -136,7 +136,7 @@ describe('the KrakenD plugin "wildcard"', () => {
     });
   }
 
-  it('is rejected without endpoints and with unknown fields', async () => {
+  it('is rejected if it has no endpoints, or unknown fields', async () => {
     deepEqual((await refusals({}, [receiving('/w', '/')]))[0], ['WILDCARD_FORM', at]);
     deepEqual((await refusals(undefined, [receiving('/w', '/')]))[0], [
       'WILDCARD_FORM',

@@ -113,7 +113,7 @@ describe('the static setting of proxy', () => {
     equal((await harness('always')).attached.readsData, true);
   });
 
-  it('is rejected with the no-op encoding', async () => {
+  it('is rejected if the endpoint has the no-op encoding', async () => {
     for (const output_encoding of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
       const config = { static: { data: { a: 1 }, strategy: 'always' } };
       deepEqual(await refusal(openHarness(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [

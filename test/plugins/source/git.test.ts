@@ -116,7 +116,7 @@ describe('a configuration in a git repository', () => {
     await rejects(open('main:gateway.json').read(signal()), /larger than 100000 bytes/);
   });
 
-  it('is rejected with more than 200 files', async () => {
+  it('is rejected if it has more than 200 files', async () => {
     commit(Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`many/${at}.json`, '{}'])));
     await rejects(open('main:many').read(signal()), /has more than 200 files/);
   });

@@ -180,13 +180,13 @@ describe('a configuration on an HTTP server', () => {
       ],
       ['an empty signature', () => ''],
     ] as const) {
-      it(`is rejected with ${what}`, async () => {
+      it(`is rejected if it has ${what}`, async () => {
         signature = make();
         await rejects(read(), /the signature does not match the configuration/);
       });
     }
 
-    it('is rejected without a signature', async () => {
+    it('is rejected if it has no signature', async () => {
       respond = ({ url }, response) =>
         url === '/gateway.json' ? response.end('{"version":3}') : response.writeHead(404).end();
       await rejects(read(), /the signature cannot be read: status 404/);

@@ -259,7 +259,7 @@ describe('telemetry/metrics', function () {
     ['a non-boolean switch', { router_disabled: 'yes' }],
     ['an unknown field', { window: '1s' }],
   ] as const) {
-    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
+    it(`is rejected if it has ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
   }
 });
 

@@ -46,7 +46,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('is rejected without a condition and with unknown fields', async () => {
+  it('is rejected if it has no condition, or unknown fields', async () => {
     for (const level of ['service', 'endpoint', 'backend'] as const) {
       deepEqual(
         ((await refusalOf(level)) as string[][]).map(([code]) => code),

@@ -99,7 +99,7 @@ describe('the configuration of websocket', () => {
     await refused(configOf('ws://127.0.0.1:1', { websocket: { ping_period: '0s' } }), /WEBSOCKET_DURATION/);
   });
 
-  it('is rejected with hosts of another scheme, and with hosts that need sanitization', async () => {
+  it('is rejected if it has hosts with another scheme, or hosts that need sanitization', async () => {
     await refused(configOf('http://127.0.0.1:1'), /BACKEND_SCHEME.*must begin with ws:\/\/ or wss:\/\//);
     const cleaned = { disable_host_sanitize: false };
     await refused(configOf('http://127.0.0.1:1', { backend: cleaned }), /WEBSOCKET_HOST/);
@@ -107,7 +107,7 @@ describe('the configuration of websocket', () => {
     await refused(configOf('ws://{room}.test'), /WEBSOCKET_HOST.*share one connection/);
   });
 
-  it('is rejected with several backends', async () => {
+  it('is rejected if it has several backends', async () => {
     const config = configOf('ws://127.0.0.1:1') as { endpoints: { backend: object[] }[] };
     const [first] = config.endpoints[0]!.backend;
     config.endpoints[0]!.backend.push({ ...first });

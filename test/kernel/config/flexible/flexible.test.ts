@@ -543,7 +543,7 @@ describe('flexible configuration', () => {
       match((await issues(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
     });
 
-    it('handles keys named like members of Object.prototype as data', async () => {
+    it('handles keys with the names of Object.prototype members as data', async () => {
       options({ settings: { paths: ['s'] } });
       write('s/__proto__.json', '{"polluted":true}');
       write('s/a.json', '{"__proto__":{"polluted":true}}');

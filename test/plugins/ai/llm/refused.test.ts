@@ -23,7 +23,7 @@ describe('the configuration of ai/llm', () => {
     );
   const openai = (settings: object) => written({ openai: { v1: { credentials: 'k', variables: model, ...settings } } });
 
-  it('is rejected with no vendor, two vendors or an unknown version', async () => {
+  it('is rejected if it has no vendor, two vendors or an unknown version', async () => {
     const whole = { v1: { credentials: 'k', variables: model } };
     ok((await written({})).length > 0);
     ok((await written({ openai: whole, mistral: whole })).length > 0);
@@ -33,7 +33,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await written({ openai: whole }), []);
   });
 
-  it('is rejected without credentials, without a model, without variables, and with unknown fields', async () => {
+  it('is rejected if it has no credentials, no model, no variables, or unknown fields', async () => {
     deepEqual(await written({ openai: { v1: { variables: model } } }), ['SCHEMA_REQUIRED /openai/v1']);
     deepEqual(await openai({ variables: {} }), ['SCHEMA_REQUIRED /openai/v1/variables']);
     deepEqual(await written({ mistral: { v1: { credentials: 'k' } } }), ['SCHEMA_REQUIRED /mistral/v1']);
@@ -42,7 +42,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await written({ gemini: { v1beta: { credentials: 'k' } } }), []);
   });
 
-  it('is rejected with an unknown Bedrock variable, including "model"', async () => {
+  it('is rejected if it has an unknown Bedrock variable, including "model"', async () => {
     const bedrock = (variables: object) => written({ bedrock: { v1: { credentials: 'k', variables } } });
     deepEqual(await bedrock({ model: 'x' }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/model']);
     deepEqual(await bedrock({ foo: 1 }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/foo']);
@@ -59,7 +59,7 @@ describe('the configuration of ai/llm', () => {
     }
   });
 
-  it('is rejected with variables outside their ranges', async () => {
+  it('is rejected if it has variables outside their ranges', async () => {
     const at = async (variables: object) =>
       (await openai({ variables: { ...model, ...variables } })).map((each) => each.split('/').pop());
     deepEqual(await at({ temperature: 2.1 }), ['temperature']);
@@ -69,7 +69,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await at({ max_output_tokens: 0, temperature: 2, top_p: 0, truncation: 'disabled' }), []);
   });
 
-  it('is rejected with templates that cannot be read or compiled, or that are combined with streaming', async () => {
+  it('is rejected if it has templates that cannot be read or compiled, or that are combined with streaming', async () => {
     deepEqual(
       (await openai({ input_template: './no/such.tmpl' })).map((each) => each.split(' ')[1]),
       ['/openai/v1/input_template'],
@@ -89,7 +89,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await testbed.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
   });
 
-  it('is rejected with a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
+  it('is rejected if it has a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
     const at = (vendor: string, url_pattern: string, endpoint: object = {}) =>
       testbed.issues(vendor, {}, endpoint, { url_pattern });
     deepEqual(await at('gemini', '/v1beta/models/x:streamGenerateContent?alt=sse'), ['LLM_PATH ']);

@@ -183,7 +183,7 @@ describe('the routes of ai/router', function () {
       await rejects(testbed.start(config), /unknown provider "a"/);
     });
 
-    it('are rejected with two targets for the same provider', async () => {
+    it('are rejected if they have two targets for the same provider', async () => {
       const target = { provider: 'a', backend: [{ extra_config: { 'ai/llm': { provider: 'a' } } }] };
       const found = await issues({ routes: [{ provider: 'a' }], targets: [target, structuredClone(target)] });
       deepEqual(found, ['ROUTER_TARGET /targets/1/provider']);

@@ -197,7 +197,7 @@ describe('auth/introspection:', () => {
       deepEqual(order.sort(), ['one ada', 'two ada']);
     });
 
-    it('treats claims named like members of Object.prototype as plain data', async () => {
+    it('treats claims with the names of Object.prototype members as plain data', async () => {
       for (const name of PROTOTYPE_NAMES) {
         answer = () => says(`{"active":true,${JSON.stringify(holding(name, ['admin'])).slice(1)}`);
         const gate = await open({ roles: ['admin'], roles_key: name });
@@ -297,7 +297,7 @@ describe('auth/introspection:', () => {
     equal(asked.length, 1);
   });
 
-  describe('without a decision of the server', () => {
+  describe('with an authorization server that does not decide', () => {
     const refused = () =>
       Reply.failed(new BackendError('BACKEND_REFUSED', 'backend https://id.test: connection refused'));
     const malformed = () =>
@@ -313,21 +313,21 @@ describe('auth/introspection:', () => {
       ['redirects', () => Reply.raw(302, new HeaderBag(['Location', 'https://evil.test/']), null), false],
       ['does not accept the client', () => says({ error: 'invalid_client' }, 401), false],
       ['does not speak HTTP', malformed, false],
-      ['responds with nothing', () => Reply.raw(200, new HeaderBag(), null), false],
+      ['sends an empty body', () => Reply.raw(200, new HeaderBag(), null), false],
       ['responds with text', () => says('active'), false],
       ['responds with a list', () => says('[true]'), false],
       ['omits "active"', () => says({ sub: 'ada' }), false],
-      ['says "active" as text', () => says({ active: 'true' }), false],
-      ['says "active" twice', () => says('{"active":false,"active":true}'), false],
-      ['says "active" on the prototype', () => says('{"__proto__":{"active":true}}'), false],
-      ['has an exp that is text', () => says({ active: true, exp: 'later' }), false],
-      ['nests deeply', () => says(deep), false],
+      ['sends "active" as text', () => says({ active: 'true' }), false],
+      ['sends "active" twice', () => says('{"active":false,"active":true}'), false],
+      ['sends "active" as a member of __proto__', () => says('{"__proto__":{"active":true}}'), false],
+      ['sends an exp that is text', () => says({ active: true, exp: 'later' }), false],
+      ['sends deeply nested JSON', () => says(deep), false],
       ['responds with a JWT', () => says('e30.e30.e30', 200, 'application/token-introspection+jwt'), false],
-      ['responds with too much', () => says({ active: true, a: 'a'.repeat(70_000) }), false],
+      ['sends a body over the limit', () => says({ active: true, a: 'a'.repeat(70_000) }), false],
     ];
 
     for (const [title, response, isOutage] of responses) {
-      it(`rejects requests if the server ${title}, and ${isOutage ? 'accepts' : 'rejects'} them with on_failure_allow`, async () => {
+      it(`rejects requests if the server ${title}, ${isOutage ? 'unless on_failure_allow is set' : 'even if on_failure_allow is set'}`, async () => {
         answer = response;
         equal((await (await open()).send(bearer('t'))).status, 503);
         equal((await (await open({ on_failure_status: 403 })).send(bearer('t'))).status, 403);

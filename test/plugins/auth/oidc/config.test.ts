@@ -53,7 +53,7 @@ describe('the configuration of auth/oidc', () => {
       ['SCHEMA_PATTERN', '/providers/0/post_logout_path'],
     ],
   ] as const) {
-    it(`is rejected with ${name}`, async () => {
+    it(`is rejected if it has ${name}`, async () => {
       const [first] = await findingsOf(openHarness(plugin, 'service', config));
       equal(first, expected.join(' '));
     });

@@ -87,7 +87,7 @@ describe('auth/oidc with forged responses of a provider', () => {
     });
   }
 
-  it('treats claims named like members of prototypes as plain data', async () => {
+  it('treats claims with the names of prototype members as plain data', async () => {
     await stage.serve({ own: { roles: ['admin'], roles_key: '__proto__.roles', roles_key_is_nested: true } });
     const claims = (nonce: string) => ({ ...valid(nonce), ...JSON.parse('{"__proto__":{"roles":["admin"]}}') });
     deepEqual(await logIn((nonce) => stage.provider.sign(claims(nonce))), [200, true]);

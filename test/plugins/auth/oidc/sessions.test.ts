@@ -97,7 +97,7 @@ describe('cookie sessions of auth/oidc', () => {
       deepEqual(await cookiesAfter(1_000), [200, 0, null]);
     });
 
-    it('are rejected without this record, with a changed record, and with the record of another session', async () => {
+    it('are rejected if the cookie with the time of the latest request is missing, changed, or from another session', async () => {
       const browser = await loggedIn();
       const record = browser.own.get(name)!;
       const statusWith = async (value: string) => {

@@ -198,7 +198,7 @@ describe('the Bloom filter of auth/revoker', () => {
       ['an oversized filter', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
       ['more data than the header declares', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ] as const) {
-      it(`is rejected with ${what}`, async () => {
+      it(`is rejected if it has ${what}`, async () => {
         await rejects(checkPacked([message], size), Mismatch);
       });
     }

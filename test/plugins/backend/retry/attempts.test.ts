@@ -245,7 +245,7 @@ describe('backend/retry', () => {
     equal(await codeOf({}, beside('backend/grpc')), 'RETRY_IDEMPOTENT');
   });
 
-  it('is rejected with contradictory settings', async () => {
+  it('is rejected if it has contradictory settings', async () => {
     equal(await codeOf({ backoff: { base: '2s', max: '1s' } }), 'RETRY_BACKOFF');
     equal(await codeOf({ hedge_after: '0s' }), 'RETRY_HEDGE');
     equal(await codeOf({ conditions: [], status_codes: [] }), 'RETRY_NEVER');

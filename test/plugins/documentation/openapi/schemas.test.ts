@@ -76,7 +76,7 @@ describe('a JSON Schema converted to OpenAPI 3.0', () => {
     deepEqual(Object.keys(schemas.named), ['Id']);
   });
 
-  it('can have properties named like object members', () => {
+  it('can have properties with the names of Object.prototype members', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"const":1},"constructor":{"$ref":"#/definitions/__proto__"}},"definitions":{"__proto__":{"type":"string"}}}',
     );

@@ -71,7 +71,7 @@ describe('the cookies of modifier/martian', () => {
     ['an invalid time', { expires: 'tomorrow' }, /\/expires "tomorrow" is not a valid time/],
     ['a date that does not exist', { expires: '2030-02-45T00:00:00Z' }, /is not a valid time/],
   ] as const) {
-    it(`are rejected with ${what}`, async () => {
+    it(`are rejected if they have ${what}`, async () => {
       match((await issuesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), issue);
     });
   }

@@ -127,7 +127,7 @@ describe('the groups of modifier/martian', () => {
     ['an unknown scope', set('1', ['both']), /\/scope\/0 'scope\[0\]' must be one of request, response/],
     ['a filter without a modifier', { 'cookie.Filter': { name: 'a' } }, /'modifier' is missing in 'cookie\.Filter'/],
   ] as const) {
-    it(`are rejected with ${what}`, async () => {
+    it(`are rejected if they have ${what}`, async () => {
       const issues = await issuesOf(config);
       equal(issues.length, 1);
       match(issues[0]!, issue);

@@ -267,7 +267,7 @@ describe('headers in modifier/martian:', () => {
     ['a copy to an invalid name', { 'header.Copy': { from: 'a', to: 'b c' } }, '/to "b c" is not a valid header name'],
     ['a UUID in the response scope', { 'header.Id': { scope: ['response'] } }, "/scope/0 'scope[0]' must be request"],
   ] as const) {
-    it(`are rejected with ${what}`, async () => {
+    it(`are rejected if they have ${what}`, async () => {
       const [first] = await issuesOf(config);
       equal(first!.slice(Object.keys(config)[0]!.length + 1, -1).startsWith(issue.slice(0, -1)), true, first);
     });

@@ -165,6 +165,6 @@ describe('the URLs of modifier/martian', () => {
       '/querystring.Modifier/scope/1 \'scope[1]\' must be request, found "response"',
     ],
   ] as const) {
-    it(`are rejected with ${what}`, async () => deepEqual(await issuesOf(config), [issue]));
+    it(`are rejected if they have ${what}`, async () => deepEqual(await issuesOf(config), [issue]));
   }
 });

@@ -120,7 +120,7 @@ describe('the modifier "content-replacer"', () => {
     deepEqual(await replaced({ a: { find: 'ab', replace: 'b'.repeat(100) } }, { a: text }), { a: text });
   });
 
-  it('is rejected with an invalid configuration', async () => {
+  it('is rejected if it has an invalid configuration', async () => {
     deepEqual(await faultsOf({ a: { find: '(', replace: '', regexp: true } }), ['PATTERN_INVALID']);
     deepEqual(await faultsOf({ a: 'text' }), ['CONTENT_REPLACER_ENTRY']);
     for (const settings of [

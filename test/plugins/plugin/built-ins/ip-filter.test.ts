@@ -128,7 +128,7 @@ describe('the plugin "ip-filter"', () => {
     deepEqual(await warningsOf(filter({ CIDR: [], client_ip_headers: [] })), ['IP_FILTER_EMPTY']);
   });
 
-  it('is rejected with an invalid range in any field', async () => {
+  it('is rejected if it has an invalid range in any field', async () => {
     deepEqual(await faultsOf({ CIDR: ['10.0.0.0/8', '10.0.0.0/33'] }), ['IP_FILTER_RANGE /ip-filter/CIDR/1']);
     deepEqual(await faultsOf({ CIDR: [], trusted_proxies: ['proxy'] }), [
       'IP_FILTER_RANGE /ip-filter/trusted_proxies/0',

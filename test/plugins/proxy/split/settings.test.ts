@@ -31,7 +31,7 @@ describe('proxy/split', () => {
     }
   };
 
-  it('is rejected with contradictory variants', async () => {
+  it('is rejected if it has contradictory variants', async () => {
     equal(await codeOf({ variants: [stable, { ...canary, backends: [3] }] }), 'SPLIT_BACKEND');
     equal(await codeOf({ variants: [stable, { ...canary, backends: [2] }] }), 'SPLIT_BACKEND');
     equal(await codeOf({ variants: [stable, { ...canary, name: 'stable' }] }), 'SPLIT_NAME');

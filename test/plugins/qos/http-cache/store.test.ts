@@ -133,7 +133,7 @@ describe('qos/http-cache stores', () => {
     ['only max_items', { max_items: 5 }],
     ['only max_size', { max_size: 5000 }],
   ] as const) {
-    it(`are rejected with ${what}`, () =>
+    it(`are rejected if they have ${what}`, () =>
       rejects(bench.open(config), ({ errors: [error] }) => {
         deepEqual([error.code, error.pointer], ['CACHE_LIMITS', '']);
         return true;
@@ -146,7 +146,7 @@ describe('qos/http-cache stores', () => {
     ['a string for shared', { shared: 'yes' }],
     ['an unknown field', { ttl: '5m' }],
   ] as const) {
-    it(`are rejected with ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));
+    it(`are rejected if they have ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));
   }
 
   it('accept "shared" with limits, and comments', async () => {

@@ -16,7 +16,7 @@ const req = (...policies: string[]) => ({ req: { policies } });
 const withValidator = { endpoint: { extra_config: { 'auth/validator': {} } } };
 
 describe('the configuration of security/policies', () => {
-  it('is rejected without a block, and with a block without policies', async () => {
+  it('is rejected if it has no block, or a block without policies', async () => {
     deepEqual(await faultsOf({ debug: true }), ['POLICY_NONE ']);
     equal((await faultsOf({})).length, 1);
     equal((await faultsOf({ req: {} })).length, 1);
@@ -37,7 +37,7 @@ describe('the configuration of security/policies', () => {
     );
   });
 
-  it('is rejected with a misspelled field of an error', async () => {
+  it('is rejected if it has an error with a misspelled field', async () => {
     deepEqual(await faultsOf({ req: { policies: ['true'], error: { staus: 403 } } }), [
       'POLICY_FIELD /req/error/staus',
     ]);

@@ -63,7 +63,7 @@ describe('telemetry/influx', function () {
   const counted = (measurement: string, tags: object): number =>
     matching(measurement, tags).reduce((sum, { fields }) => sum + (fields['count'] ?? 0), 0);
 
-  it('writes totals and changes every ttl', async () => {
+  it('writes the totals and the changes of the metrics once per ttl', async () => {
     const ask = await start();
     const began = Math.floor(Date.now() / 1000);
     await ask('/u/1');
@@ -335,7 +335,7 @@ describe('telemetry/influx', function () {
     ['a negative buffer size', { buffer_size: -1 }, /buffer_size/],
     ['an unknown field', { token: 'x' }, /token/],
   ] as const) {
-    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', { ...good, ...more }), code));
+    it(`is rejected if it has ${what}`, () => rejects(openHarness(plugin, 'service', { ...good, ...more }), code));
   }
 
   for (const [what, more, code] of [

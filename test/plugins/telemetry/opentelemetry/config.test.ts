@@ -46,7 +46,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
       /prometheus\/1\/port {2}OTEL_PORT/,
     ],
   ] as const) {
-    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', config), message));
+    it(`is rejected if it has ${what}`, () => rejects(openHarness(plugin, 'service', config), message));
   }
 
   for (const [what, config, code, pointer] of [
