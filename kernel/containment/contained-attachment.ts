@@ -16,7 +16,7 @@ import { leaving, refusing } from './refusing-step.ts';
 type Attachment = AtService & AtEndpoint & AtBackend;
 
 /**
- * Functions that contain the faults of each kind of hook that a plugin can attach. Members of an attachment that are
+ * Functions that contain the faults of each kind of hook that a plugin can return. Members of an attachment that are
  * not listed here are passed through unchanged.
  */
 const containers: { readonly [K in keyof Attachment]?: Container<NonNullable<Attachment[K]>> } = {

@@ -28,13 +28,13 @@ export interface FaultMeter {
   faults: Counter | null;
 }
 
-/** Guard of one hook of a plugin at one place: classifies its errors. */
+/** Guard of one hook that a plugin has attached to an endpoint, a backend or the service: classifies its errors. */
 export class HookGuard implements FaultSite {
   readonly record: PluginRecord;
   readonly hook: string;
   readonly endpoint: string;
   readonly skips: boolean;
-  /** Number of the hook in `marks`. */
+  /** Number that identifies the hook in the memory that the event loop watchdog reads. */
   readonly number: number;
   readonly #count: CountFault;
   readonly #suspendAfter: number;

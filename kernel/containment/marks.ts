@@ -4,7 +4,7 @@
  */
 export const marks = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT));
 
-/** Index in `marks` of the running hook; 0 for none. */
+/** Index in `marks` of the number of the running hook; the number 0 means that no hook runs. */
 export const HOOK = 0;
 /** Index of a counter that changes whenever a hook starts, calls its wrapped step, or ends. */
 export const STEP = 1;
@@ -17,7 +17,7 @@ export const BEAT = 2;
  */
 export const DEBUGGER = 3;
 
-/** Marks a hook as running. @returns the hook that ran before, for `endHook`. */
+/** Shows the watchdog that a hook is running. @returns the hook that ran before, for `endHook`. */
 export function beginHook(number: number): number {
   const outer = marks[HOOK]!;
   marks[HOOK] = number;

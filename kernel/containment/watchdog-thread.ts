@@ -43,8 +43,8 @@ const labels = new Map<number, HookLabel>();
 let lookedAt = performance.now();
 let locatedAt = Number.NEGATIVE_INFINITY;
 /**
- * Values of the shared marks at the last check: the current hook, the counter of its steps, and the heartbeat of the
- * event loop.
+ * Values of the shared memory `marks` at the last check: the current hook, the counter of its steps, and the heartbeat
+ * of the event loop.
  */
 let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;

@@ -2,7 +2,7 @@ import type { DataObject } from '../values/data.ts';
 import type { EndpointConfig, ServiceConfig } from './config.ts';
 import type { Level, Namespace } from './extra-config.ts';
 
-/** A component at its place in the configuration. Its settings are not validated yet. */
+/** A component with its location in the configuration. Its settings are not validated yet. */
 export interface AuditedComponent {
   readonly namespace: Namespace;
   readonly level: Level;

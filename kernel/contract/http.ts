@@ -31,10 +31,10 @@ export interface HttpSigner {
   sign(attempt: HttpAttempt, call: Call): void | Promise<void>;
 }
 
-/** Signers of the HTTP requests made at a place of the configuration, outermost first. */
+/** Signers of the HTTP requests that the components of one endpoint, backend or the service send, outermost first. */
 export const httpSigners: Port<HttpSigner> = definePort('http signers');
 
-/** Settings of a component's HTTP calls that differ from those of its place in the configuration. */
+/** Settings of a component's HTTP calls that differ from those of its endpoint, backend or the service. */
 export interface HttpOptions {
   /**
    * TLS settings that replace those of the backend or service. @param at pointer to them in the component's
@@ -59,7 +59,7 @@ export interface HttpOptions {
   /**
    * Uses one dedicated connection per address, shared by callers with the same name, for one request at a time. For
    * authentication that is bound to a connection. A lost connection is reopened. Not supported through a proxy.
-   * Default: the connections that the other calls of this place share.
+   * Default: the connections that other calls of the same endpoint, backend or service share.
    */
   readonly ownConnection?: string;
   /**

@@ -2,8 +2,8 @@ import type { Log } from './log.ts';
 import type { Plugin } from './plugin.ts';
 
 /**
- * The message channel between the gateway and a plugin's thread, for one place of a configuration. Values are copied by
- * `structuredClone`; errors arrive as errors of the same kind.
+ * The message channel between the gateway and a plugin's thread, for one service, endpoint or backend that configures
+ * the plugin. Values are copied by `structuredClone`; errors arrive as errors of the same kind.
  */
 export interface Line {
   /**
@@ -26,19 +26,19 @@ export interface Guest {
    * @throws ConfigError if it cannot be isolated.
    */
   manifestOf(module: Readonly<Record<string, unknown>>, file: string): unknown;
-  /** @returns functions that open a place, and that run after the last place has closed. */
+  /** @returns functions that open the module for an endpoint, backend or the service, and that run after the last of them has closed. */
   serve(
     module: Readonly<Record<string, unknown>>,
     file: string,
   ): { open(line: Line): Receive; close(): void | Promise<void> };
 }
 
-/** One place of a configuration whose code runs in the thread. */
+/** An endpoint, backend or service of a configuration whose plugin runs in the thread. */
 export interface ThreadUser {
   readonly log: Log;
-  /** The thread has started or restarted: creates what the place needs there. A failure ends the place. */
+  /** The thread has started or restarted: creates the handler there. If that fails, this user is closed. */
   started(line: Line): Promise<void>;
-  /** Handles requests from the place's code. */
+  /** Handles requests from the handler in the thread. */
   receive: Receive;
   /** The thread has ended. It is restarted shortly afterwards. */
   ended(reason: Error): void;

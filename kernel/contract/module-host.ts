@@ -66,7 +66,10 @@ export interface RedisClient {
   increment(key: string, options?: { readonly by?: number; readonly ttlMs?: number }): Promise<number>;
   /** Deletes a key. @returns whether the key existed. */
   delete(key: string): Promise<boolean>;
-  /** Any other command with one key, as in `command('HGETALL', 'users')`. Blocking commands, such as BLPOP, are rejected or return without waiting. */
+  /**
+   * Any other command with one key, as in `command('HGETALL', 'users')`. Blocking commands, such as BLPOP, are rejected
+   * or return without waiting.
+   */
   command(name: string, key: string, ...args: readonly (string | number)[]): Promise<RedisValue>;
   /**
    * Runs a Lua script on the server, atomically. The script can have 64 KiB. @param keys keys that the script uses; in
@@ -99,7 +102,7 @@ export type ModulePlace =
       readonly backend: { readonly method: string; readonly urlPattern: string };
     };
 
-/** Services of the gateway for a factory, at one place of one configuration. */
+/** Services of the gateway for a factory, which creates the handler of one service, endpoint or backend in one configuration. */
 export interface ModuleHost {
   /** Log with the prefix `[PLUGIN: name]`. */
   readonly logger: Log;

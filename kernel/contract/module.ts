@@ -51,15 +51,15 @@ export type ServerNext = (request?: Request) => Promise<Response>;
 export type ServerHandler = (request: ServerRequest, next: ServerNext) => Soon<Response>;
 
 /**
- * Creates a handler for one place of a configuration. A factory that returns a promise is awaited before the
- * configuration serves.
+ * Creates a handler for one service, endpoint or backend in a configuration. A factory that returns a promise is
+ * awaited before the configuration serves.
  */
 export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHost> = (
   config: Settings,
   host: Host,
 ) => Soon<Handler>;
 
-/** The configuration of a namespace at one place: the settings of each module are under the module's name. */
+/** The configuration of a namespace at the root, an endpoint or a backend: the settings of each module are under the module's name. */
 export type NamespaceConfig<Settings, Name extends string> = { readonly [key in Name]: Settings };
 
 /**
@@ -68,8 +68,8 @@ export type NamespaceConfig<Settings, Name extends string> = { readonly [key in 
  *
  *     export const plugin = { name: 'team', apiVersion: 1, … } satisfies PluginModule<{ team: string }>;
  *
- * `Settings` is the type of the settings under its name, which `configSchema` validates. `Name` is its name: kinds other
- * than middleware receive the whole namespace and find their settings under that name.
+ * `Settings` is the type of the settings under its name, which `configSchema` validates. `Name` is its name: kinds
+ * other than middleware receive the whole namespace and find their settings under that name.
  */
 export interface PluginModule<Settings = unknown, Name extends string = string> {
   /** Name in configurations. */

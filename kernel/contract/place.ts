@@ -18,14 +18,14 @@ import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 import type { VirtualHosts } from './virtual-hosts.ts';
 
-/** Properties of an attachment that the compiler needs. */
+/** Properties of an attachment, which is the set of hooks that a plugin returns for one endpoint, backend, agent or the service. */
 export interface AttachmentTraits {
   /**
    * The attachment reads the data of replies, so replies must be decoded. Rejected where bytes pass through, unless it
    * has a `message` hook and the output consists of messages. `optional`: the attachment also works without data.
    */
   readonly readsData?: true | 'optional';
-  /** The attachment can answer without calling the wrapped step; components it can bypass are reported by name. */
+  /** The attachment can respond without calling the wrapped step; components it can bypass are reported by name. */
   readonly terminal?: true;
   /**
    * Headers that the component sets on backend requests, for example `['X-Role']`. Client headers that differ only in
@@ -43,8 +43,8 @@ export interface AttachmentTraits {
   readonly credentials?: readonly string[];
   /**
    * State of an attachment to an endpoint or backend, for operators: a few members with scalar values, for example
-   * `{ state: 'open', failures: 3 }`. Called in every process while an operator observes the endpoint; must be synchronous. Null if
-   * another process has the state, see `Site.role`.
+   * `{ state: 'open', failures: 3 }`. Called in every process while an operator observes the endpoint; must be
+   * synchronous. Null if another process has the state, see `Site.role`.
    */
   readonly state?: () => DataObject | null;
 }
@@ -196,14 +196,17 @@ export interface AtAgent extends AttachmentTraits {
   readonly status?: () => AgentStatus;
 }
 
-/** A position of a namespace, the schema of its configuration there, and its attachments. */
+/**
+ * A level of the configuration (service, endpoint, backend or agent) at which a plugin can be configured, with the
+ * schema of its settings there, and the function that returns its hooks.
+ */
 export type Place =
   | { readonly at: 'service'; readonly schema: Schema; readonly attach: (site: Site<never>) => AtService }
   | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
 
-/** Declares that a component can be configured at the root. `attach` is called once for every configuration that does so. */
+/** Declares that a component can be configured at the root of the configuration. `attach` is called once for every configuration that does so. */
 export function atService<const S extends Schema>(schema: S, attach: (site: Site<Infer<S>>) => AtService): Place {
   return { at: 'service', schema, attach: attach as unknown as (site: Site<never>) => AtService };
 }

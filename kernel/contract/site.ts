@@ -87,7 +87,7 @@ export interface HandlerPlace {
   readonly kind: string;
   /** JSON pointer of the value that names the handler. */
   readonly pointer: string;
-  /** The endpoint of the place; undefined at the service. */
+  /** The endpoint in which the component is configured; undefined at the root. */
   readonly endpoint?: EndpointConfig | undefined;
 }
 
@@ -111,7 +111,7 @@ export interface Site<Config> {
    * `definePort`.
    */
   readonly isNamed: boolean;
-  /** Log with the prefix of this place. */
+  /** Log whose lines begin with the name of the service, endpoint or backend that configures the component. */
   readonly log: Log;
   readonly role: Role;
   /** A service field, with its default. */

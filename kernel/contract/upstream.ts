@@ -24,6 +24,6 @@ export interface Upstream {
    * listens.
    */
   readonly transport?: 'udp';
-  /** Role of the server if it is not obvious from its place, for example `proxy`. */
+  /** Role of the server if it is not obvious from the component that uses it, for example `proxy`. */
   readonly role?: string;
 }

@@ -22,7 +22,7 @@ export interface PluginView {
   readonly namespaces: readonly Namespace[];
   /** Places in the active configuration where the plugin is used. */
   readonly places: readonly FilePosition[];
-  /** Number of instances: one for each place in each configuration that is in use. */
+  /** Number of instances: one for each endpoint, backend or service that configures the plugin, in each configuration that is in use. */
   readonly instances: number;
   /** Number of calls to the endpoints that use the plugin. */
   readonly calls: number;

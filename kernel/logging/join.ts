@@ -20,7 +20,7 @@ export interface DefaultLogging {
   readonly silent: boolean;
 }
 
-/** Combines the attachments of plugins, in their order. */
+/** Combines the log hooks of plugins, in their order. */
 export function joinLogging(
   attached: readonly Logging[],
   sinks: LogSinks,

@@ -16,7 +16,7 @@ export interface McpTool<Context> {
   readonly mirrored: readonly MirroredParameter[];
   /**
    * Calls the tool. The result has `content`, `isError`, `structuredContent`; a failure of the tool is a result, too.
-   * @throws McpError when it cannot be called this way.
+   * @throws McpError if these arguments are not valid for the tool.
    */
   call(args: DataObject, context: Context, caller: McpCaller): Promise<DataObject>;
 }

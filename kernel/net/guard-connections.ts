@@ -28,8 +28,8 @@ export function refusesConnections(): boolean {
 }
 
 /**
- * Refuses every connection, datagram and service lookup of code for which the guard is active, regardless of the library
- * that starts it. A process has one guard.
+ * Refuses every connection, datagram and service lookup of code for which the guard is active, regardless of the
+ * library that starts it. A process has one guard.
  * @returns a function that removes the guard; the last removal restores the original network functions of Node.js.
  */
 export function guardConnections(installed: ConnectionGuard): () => void {

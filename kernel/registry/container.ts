@@ -16,7 +16,7 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
   return container;
 }
 
-/** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it, by port. */
+/** Values that plugins of an endpoint, backend or the service offer to other plugins, including those of the surrounding levels, by port. */
 export type PlaceScope = AwilixContainer<Record<string, readonly unknown[]>>;
 
 /** Opens a scope within a container, or within the surrounding place, which provides the values that it lacks. */

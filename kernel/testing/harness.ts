@@ -38,7 +38,8 @@ interface Attached {
 }
 
 /**
- * Opens a plugin in one place: validates its configuration, attaches it and wraps it around `next`.
+ * Opens a plugin as configured in one endpoint, backend or the service: validates its configuration, attaches it and
+ * wraps it around `next`.
  * @throws ConfigErrors when the configuration is rejected.
  */
 export async function openHarness(

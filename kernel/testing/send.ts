@@ -28,7 +28,7 @@ export function replyOk(): Reply {
   return Reply.data({ ok: true });
 }
 
-/** Sends a request through a plugin's attachments. */
+/** Sends a request through the hooks that a plugin has attached. */
 export async function sendTo(
   attached: AtService & AtEndpoint & AtBackend,
   log: Log,
@@ -72,7 +72,7 @@ export function runNext({ next = replyOk }: HarnessOptions): AgentSite<unknown>[
   };
 }
 
-/** A service-level plugin's attachments, around an inner step that responds as `next` does. */
+/** The hooks of a service-level plugin, around an inner step that responds as `next` does. */
 async function throughService(
   attached: AtService,
   client: ClientRequest,

@@ -105,7 +105,7 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', output: Encoding |
   };
 }
 
-/** Request and response modifiers of one place, each in order. */
+/** Request and response modifiers of one endpoint or backend, each in order. */
 interface Sides {
   readonly phase: 'proxy' | 'backend';
   readonly raw: boolean;

@@ -67,7 +67,7 @@ export class Member implements Upgrade {
     this.#peer?.close(code);
   }
 
-  /** Sends a message; a client that cannot receive it, or falls too far behind, is closed. @returns whether it was sent. */
+  /** Sends a message; a client that cannot receive it, or falls too far behind, is disconnected. @returns true if the message was sent. */
   deliver(payload: Buffer, isBinary: boolean): boolean {
     const peer = this.#peer!;
     if (!peer.isOpen) return false;

@@ -62,7 +62,10 @@ export function directProtocol(site: Attaching): Protocol {
   };
 }
 
-/** Opens one connection for all clients when the configuration starts serving or, if its path contains placeholders, for the first client. */
+/**
+ * Protocol that uses one WebSocket connection to the backend for all clients. It opens the connection when the
+ * configuration starts serving or, if the backend's path contains placeholders, for the first client.
+ */
 export function sharedProtocol(site: Attaching): Protocol {
   const { config, endpoint } = site;
   const backend = endpoint.backend[0]!;

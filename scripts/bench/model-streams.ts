@@ -9,9 +9,9 @@ import { quartiles } from './spread.ts';
 import { table } from './table.ts';
 
 /**
- * CPU time per message of a model's stream, in microseconds: passed through unchanged, and converted to a chat-completion
- * chunk. The stream is constant, with one chunk per message, and uses no sockets; the first figure is the base of the
- * second.
+ * CPU time per message of a model's stream, in microseconds: passed through unchanged, and converted to a
+ * chat-completion chunk. The stream is constant, with one chunk per message, and uses no sockets; the first figure is
+ * the base of the second.
  *
  *     node scripts/bench/model-streams.ts [--messages 2000] [--rounds 60]
  */

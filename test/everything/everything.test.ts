@@ -18,7 +18,10 @@ import { callUnary } from '../support/grpc/caller.ts';
 import { shopClient } from '../support/grpc/server.ts';
 import { bundledProgram } from '../support/programs.ts';
 
-/** Components that are not in the configuration: those with another name or form here, with a separate process, or whose server address cannot be configured. */
+/**
+ * Components that are not in the configuration: those with another name or form here, with a separate process, or whose
+ * server address cannot be configured.
+ */
 const leftOut = new Set([
   'admin/api',
   'auth/jose',

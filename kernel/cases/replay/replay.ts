@@ -36,8 +36,8 @@ export interface ReplayResult {
   readonly requests: number;
   readonly incomplete: number;
   /**
-   * Number of requests to which the baseline configuration responds with a status other than the recorded one, for example
-   * because credentials are missing.
+   * Number of requests to which the baseline configuration responds with a status other than the recorded one, for
+   * example because credentials are missing.
    */
   readonly unfaithful: number;
   readonly ms: number;

@@ -23,8 +23,8 @@ export class Refusals {
 }
 
 /**
- * Network of a candidate: it reaches HTTP servers with GET and HEAD, and the name server. Everything else is refused, and
- * its log is discarded.
+ * Network of a candidate: it reaches HTTP servers with GET and HEAD, and the name server. Everything else is refused,
+ * and its log is discarded.
  */
 export class ShadowSession implements Session {
   readonly looksUp = true;

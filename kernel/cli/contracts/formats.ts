@@ -94,7 +94,7 @@ const junit: PrintCheck = ({ differences, contracts, file }) => {
   });
 };
 
-/** Annotations of GitHub workflows, at the endpoints. */
+/** Prints the differences as annotations of a GitHub workflow, each on the line of its endpoint in the configuration. */
 const github: PrintCheck = ({ differences, file, placeOf }) =>
   differences
     .filter(isBreaking)

@@ -25,7 +25,7 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
 const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 
 /**
- * Checks the timeouts at the root in the same way.
+ * Checks the timeouts at the root like those of an endpoint.
  * Code: a warning, TIMEOUT_UNUSED.
  */
 export const serviceTimeouts: ServiceRule = (service, report) => {

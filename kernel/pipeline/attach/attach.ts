@@ -29,7 +29,7 @@ import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
 import { createSite } from './site.ts';
 
-/** A plugin with the attachment that it returned for one place. */
+/** A plugin with the hooks that it returned for one endpoint, backend, agent or the service. */
 export interface Attached<A> {
   readonly plugin: Plugin;
   readonly at: A;
@@ -41,9 +41,9 @@ export interface Attached<A> {
 }
 
 /**
- * Calls a plugin's `attach` function for one place: validates the configuration there, passes it with its site, and
- * collects errors.
- * @returns the attachment, or undefined if the configuration was rejected.
+ * Calls a plugin's `attach` function for one endpoint, backend, agent or the service: validates the configuration
+ * there, passes it with its site, and collects errors.
+ * @returns the hooks of the plugin, or undefined if the configuration was rejected.
  */
 export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Location): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
@@ -112,8 +112,8 @@ export function collecting<A>(build: Build, pointer: string, make: () => A, conf
 }
 
 /**
- * Converts an attachment's exception to a configuration error: its own, or one for an unreadable file. @throws the
- * exception itself when it is neither.
+ * Converts an exception of an `attach` function to a configuration error: its own, or one for an unreadable file.
+ * @throws the exception itself when it is neither.
  */
 function faultOf(error: unknown, pointer: string, config: Data): ConfigError {
   if (error instanceof ConfigError) return error;
@@ -158,8 +158,8 @@ function hasField(schema: Schema, key: string): boolean {
 }
 
 /**
- * Returns the value that only one component may provide at a place. A second component that provides it is an error
- * naming both.
+ * Returns the value that only one component of an endpoint, backend or the service may provide. A second component that
+ * provides it is an error naming both.
  *
  * Code: PLUGINS_CONFLICT.
  * @param does action of both components for the message, for example "decide how the backends are called".
@@ -208,7 +208,7 @@ export class UnreadFile extends Error {
   }
 }
 
-/** Whether an error occurred only because a file was not read, so that its place cannot be checked. */
+/** Whether an error occurred only because a file was not read, so that the component that names it cannot be checked. */
 export function isUnread(error: unknown): boolean {
   return error instanceof Error && (error instanceof UnreadFile || isUnread(error.cause));
 }

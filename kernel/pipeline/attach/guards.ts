@@ -16,16 +16,16 @@ import { policyOf, runAs } from '../../contract/internal.ts';
 import { runBounded } from '../../registry/loading/run-bounded.ts';
 import type { FilePlugin } from '../../registry/registry.ts';
 
-/** Maximum time for a plugin to attach at one place, in milliseconds. */
+/** Maximum time of one call of a plugin's `attach` function, in milliseconds. */
 const ATTACH_MS = 5_000;
 
 /**
- * Number of attachments after which a plugin's content is trusted to return. Before that, the time limit requires a
- * thread, about 0.3 ms per attachment.
+ * Number of calls of `attach` after which the content of a plugin is trusted to return. Before that, the time limit
+ * requires a thread, about 0.3 ms per attachment.
  */
 const PROVEN_AFTER = 50;
 
-/** Number of attachments so far, by content of the plugin. */
+/** Number of calls of `attach` so far, by content of the plugin. */
 const attachments = new WeakMap<PluginSource, number>();
 
 function isProven(source: PluginSource): boolean {
@@ -39,7 +39,7 @@ export interface HandlerUse {
   readonly name: string;
   readonly source: PluginSource;
   readonly pointer: string;
-  /** The endpoint of the place; undefined at service level. */
+  /** The endpoint in which the plugin is configured; undefined at service level. */
   readonly endpoint: EndpointConfig | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface Contains {
   readonly faultMeter: FaultMeter;
 }
 
-/** Returns the guards for a plugin's hooks at one place; null for bundled plugins, which are not contained. */
+/** Returns the guards for a plugin's hooks in one endpoint, backend or the service; null for bundled plugins, which are not contained. */
 export function guardsAt(
   { config, containment, faultMeter }: Contains,
   plugin: Blamed,
@@ -83,9 +83,9 @@ function blamedFor({ name, source, handlers }: BlamedPlugin & Blamed): BlamedPlu
 }
 
 /**
- * Returns a plugin's attachment at a place, contained if the plugin comes from a file. Timers, connections and tasks that it
- * starts have the component as the owner of their faults, unless they name another.
- * Code: PLUGIN_ATTACH.
+ * Returns the hooks of a plugin for one endpoint, backend or the service, contained if the plugin comes from a file.
+ * Timers, connections and tasks that it starts have the component as the owner of their faults, unless they name
+ * another. Code: PLUGIN_ATTACH.
  */
 export function attachContained<A>(
   build: Contains,
@@ -130,7 +130,7 @@ export function noteSite<S extends object>(build: Contains, plugin: Plugin, site
   return site;
 }
 
-/** Returns a handler's attachment, contained like the plugin that provides it. Code: PLUGIN_ATTACH. */
+/** Returns the hooks of a handler, contained like the plugin that provides it. Code: PLUGIN_ATTACH. */
 export function attachHandler<A>(
   build: Contains,
   { source }: Blamed,
@@ -141,7 +141,7 @@ export function attachHandler<A>(
   return attachContained(build, { name, source, kind }, pointer, endpoint, attach);
 }
 
-/** Marks the attachment for the event loop watchdog. */
+/** Runs a plugin's `attach` function so that the event loop watchdog can name the plugin if it blocks. */
 function watched<A>(make: () => A, { number }: HookGuard): A {
   const outer = beginHook(number);
   try {

@@ -35,7 +35,7 @@ export interface Location {
   readonly agent?: AgentConfig;
   readonly run?: AgentSite<unknown>['run'];
   readonly offers: Offers;
-  /** Records what the attachment reads. Default: recorded only by the build. */
+  /** Records the settings and ports that the plugin reads. Default: recorded only by the build. */
   readonly reads?: Reads;
   /** Compiles the pipe at a pointer. */
   readonly compilePipe: CompilePipe;

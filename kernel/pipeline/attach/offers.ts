@@ -4,10 +4,10 @@ import { offerAt, offeredAt, openScope, type PlaceScope } from '../../registry/c
 /** Attaches a component that is not in the configuration to the root, with its defaults, to get the values that it offers to other plugins. */
 export type AttachDefault = (namespace: Namespace) => void;
 
-/** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it. */
+/** Values that plugins of an endpoint, backend or the service offer to other plugins, including those of the surrounding levels. */
 export class Offers {
   #scope: PlaceScope;
-  /** Whether this place has its own list of offers; the list is created with the first offer. */
+  /** Whether this level has its own list of offers; the list is created with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
   /** Ports (exchange points between plugins) whose offers are not known, each with the reason. */
@@ -22,12 +22,15 @@ export class Offers {
     this.root = root ?? this;
   }
 
-  /** Creates the list of values that plugins at the root offer, initially empty. @param attachDefault called for ports at which no plugin offers a value. */
+  /**
+   * Creates the list of values that plugins at the root offer, initially empty. @param attachDefault called for ports
+   * at which no plugin offers a value.
+   */
   static atRoot(scope: PlaceScope, attachDefault?: AttachDefault): Offers {
     return new Offers(scope, true, attachDefault);
   }
 
-  /** Creates the list for a place inside this one, such as a backend inside an endpoint. */
+  /** Creates the list of an inner level, such as a backend inside this endpoint. */
   within(): Offers {
     return new Offers(this.#scope, false, this.#attachDefault, this.root);
   }
@@ -69,8 +72,8 @@ export class Offers {
 }
 
 /**
- * Sorts the plugins of one place in attachment order: providers before the plugins that take their offers, otherwise in
- * configuration order.
+ * Sorts the plugins of one endpoint, backend or the service in the order in which their `attach` functions are called:
+ * providers before the plugins that take their offers, otherwise in configuration order.
  */
 export function byDependency<T extends { readonly plugin: Plugin }>(items: readonly T[]): readonly T[] {
   if (!items.some(({ plugin }) => plugin.takes)) return items;

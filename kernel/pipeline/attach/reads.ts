@@ -1,6 +1,6 @@
 const none: readonly string[] = Object.freeze([]);
 
-/** Kinds of inputs that an attachment reads by name. */
+/** Kinds of inputs that a plugin's `attach` function reads by name. */
 type Kind = 'settings' | 'services' | 'files' | 'ports' | 'encodings';
 
 /**

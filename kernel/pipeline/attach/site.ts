@@ -26,7 +26,7 @@ import { atRoot, type Location } from './location.ts';
 import type { Reads } from './reads.ts';
 import { nameUpstream } from './upstreams.ts';
 
-/** Creates the site of one namespace at one place, with the endpoint and backend of the place, if any. */
+/** Creates the interface by which a plugin uses the kernel (its site), for one endpoint, backend, agent or the service. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
   return noteSite(build, plugin, new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>);
 }

@@ -49,7 +49,7 @@ export interface PlaceContext {
   readonly isTimed?: boolean;
 }
 
-/** Returns the place of one backend of an endpoint. */
+/** Returns the location of one backend of an endpoint. */
 export function placeOf(
   { log, counting, isTimed }: PlaceContext,
   endpoint: EndpointConfig,

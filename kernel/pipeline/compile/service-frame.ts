@@ -28,7 +28,7 @@ import type { Route } from './route.ts';
 /** The parts of a configuration around all endpoints, and those that are independent of them. */
 export interface ServiceFrame {
   readonly context: EndpointContext;
-  /** Attachments of service-level components, in attachment order. */
+  /** Service-level components with their hooks, in the order in which their `attach` functions were called. */
   readonly service: readonly Attached<AtService>[];
   /** Pipes nested in these components. */
   readonly nested: readonly NestedPipe[];

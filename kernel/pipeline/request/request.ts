@@ -76,7 +76,7 @@ export function compileRequest(
 
 type PickHeaders = (from: readonly string[], to: string[]) => boolean;
 
-/** Copies the listed headers; returns whether the client's `User-Agent` was among them. */
+/** Copies the listed headers. @returns true if the client's `User-Agent` was among them. */
 function compileHeaders(names: readonly string[], sets: ReadonlySet<string>): PickHeaders {
   if (names.length === 0) return () => false;
   if (names.includes('*')) return (from, to) => copyAll(from, to, sets);

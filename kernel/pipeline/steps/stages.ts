@@ -5,7 +5,7 @@ interface Attached<A> {
   readonly at: A;
 }
 
-/** A component in a built pipe, and the part of its attachment that is used there. */
+/** A component in a built pipe, and the hook of it that is used there. */
 export interface Stage {
   readonly as: Exclude<keyof AtEndpoint | keyof AtBackend, 'readsData' | 'terminal'>;
   readonly namespace: Namespace;
@@ -91,7 +91,7 @@ function all(as: Stage['as'], attached: readonly Attached<unknown>[]): Stage[] {
   return attached.map(({ plugin }) => stage(as, plugin.name));
 }
 
-/** Stages of the components whose attachment contains the given part, such as `backend`. */
+/** Stages of the components that have returned the given hook, such as `backend`. */
 function having<A>(as: Stage['as'] & keyof A, attached: readonly Attached<A>[]): Stage[] {
   return all(
     as,

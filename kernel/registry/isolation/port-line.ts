@@ -11,7 +11,7 @@ const FAILURE = 3;
 /** Maximum number of unanswered requests per side. */
 const MOST_PENDING = 10_000;
 
-/** Handles requests of the other thread for a place in the configuration. */
+/** Handles requests of the other thread for one endpoint, backend or service that configures the plugin. */
 export type ReceiveAt = (place: number, operation: string, value: unknown) => unknown;
 
 interface Pending {
@@ -45,7 +45,7 @@ export class PortLine {
     return this.#pending.size;
   }
 
-  /** Returns a channel for the messages of one place at which the plugin is configured. */
+  /** Returns a channel for the messages of one endpoint, backend or service that configures the plugin. */
   at(place: number): Line {
     return {
       ask: (operation, value) => this.#ask(place, operation, value),

@@ -15,7 +15,7 @@ const MOST_LINES = 100;
 
 interface Place {
   readonly user: ThreadUser;
-  /** Whether the user of this place has begun to serve. It does so once more after a restart of the thread. */
+  /** Whether this user of the thread has begun to serve. It does so once more after a restart of the thread. */
   hasBegun: boolean;
 }
 

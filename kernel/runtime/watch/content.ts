@@ -56,7 +56,7 @@ export async function readContent(
   }
 }
 
-/** The current `mark` of a path. Never rejects. */
+/** The current mark of a path, which changes with the content. Never rejects. */
 export async function readMark(path: string): Promise<string> {
   try {
     return markOf(await stat(path, { bigint: true }));

@@ -10,7 +10,7 @@ const bcrypt = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 const SLOW_COST = 15;
 
 /**
- * Reads the users configured at one place.
+ * Reads the users that the root of the configuration or one endpoint declares.
  * @returns null if none are configured.
  * @throws ConfigError BASIC_FILE, BASIC_USER, BASIC_HASH. Warning BASIC_SLOW.
  */

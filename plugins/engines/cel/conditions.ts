@@ -88,7 +88,7 @@ export function conditional(
   };
 }
 
-/** Attachment of conditions to a place whose response is decoded or a stream of messages. */
+/** Hooks that check conditions in an endpoint or backend whose response is decoded or a stream of messages. */
 export interface Attached {
   readonly wrap?: Wrap<PipeRequest>;
   readonly message?: MessageHook;

@@ -17,7 +17,7 @@ import type { Budget, Plan } from './budget.ts';
 import { isMade, type Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
 
-/** Replies of the quota, which depend on its place in the configuration. */
+/** Responses of the quota, which differ between the service, endpoints and backends. */
 export interface BudgetReplies {
   refused(error: CallError): Reply;
   /** Rejects a request whose reservation does not fit. */

@@ -34,8 +34,8 @@ import { weightReader } from './weight.ts';
  * after its rate limits, at a backend inside the circuit breaker, where a rejection counts as a failure of that
  * backend.
  *
- * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `QUOTA_BUDGET`, `TIER_KEY`; a warning `TIER_HIDDEN`. Errors of a
- * call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
+ * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `QUOTA_BUDGET`, `TIER_KEY`; a warning
+ * `TIER_HIDDEN`. Errors of a call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
  */
 export const plugin = definePlugin({
   name: 'governance/quota',
@@ -63,7 +63,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Measurement of the usage of a quota at one place of the configuration. */
+/** Measurement of the usage of a quota in one endpoint, backend or the service. */
 interface Measured {
   readonly metering: Metering | null;
   readonly budget: Budget | null;

@@ -21,7 +21,7 @@ export interface Metering {
   begin(use: Use, call: Call): { readonly call: Call; readonly opened: (reply: Reply) => boolean };
 }
 
-/** Creates the metering of a place; null if the stream has no messages, or their weight is not read. */
+/** Creates the metering of one endpoint or backend; null if the stream has no messages, or their weight is not read. */
 export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null {
   const { weight_key: key, weight_strategy: where } = site.config;
   if (key === undefined || where !== 'body') return null;

@@ -25,7 +25,7 @@ export interface Use {
   readonly caller: string;
 }
 
-/** A quota as used at one place. */
+/** A quota as used in one endpoint, backend or the service. */
 export interface QuotaUse {
   readonly quota: Quota;
   /** The caller whose quota is used: null for a request that passes uncounted, an error for one that is rejected. */

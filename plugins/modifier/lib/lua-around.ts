@@ -4,7 +4,7 @@ import { responseKind } from './lua-response.ts';
 import type { ScriptConfig } from './lua-schema.ts';
 import { Script } from './lua-script.ts';
 
-/** Settings of the place in the pipeline where a script runs. */
+/** Settings of the endpoint or backend whose script runs. */
 export interface Around {
   /** Whether the backend has been selected. */
   readonly isAddressed: boolean;

@@ -1,6 +1,6 @@
 import type { Infer } from '#contract';
 
-/** Settings of a script at any of its places. */
+/** Settings of a script, the same for the service, endpoints and backends. */
 export const scriptFields = {
   sources: {
     type: 'array',

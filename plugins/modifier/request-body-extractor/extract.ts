@@ -23,7 +23,7 @@ import type { ExtractorConfig } from './schema.ts';
 /** Matches numbers that JavaScript may print differently than they were written. */
 const formOfItsOwn = /\d[.eE]|-0/;
 
-/** Operations of one place, and their effects on other components. */
+/** Operations of the service or one endpoint, and their effects on other components. */
 export interface Extraction {
   readonly run: (body: Data, to: Destinations) => void;
   readonly writesQuery: boolean;

@@ -24,7 +24,7 @@ export interface BuiltInModifier {
   readonly message?: (data: DataObject) => DataObject;
 }
 
-/** Settings of the place in the pipeline where a modifier runs. */
+/** Settings of the endpoint or backend whose modifier runs. */
 export interface Stance {
   readonly place: 'endpoint' | 'backend';
   /** Whether responses are passed through undecoded. */

@@ -82,7 +82,7 @@ class RequestedBody extends ByteStream {
   }
 }
 
-/** A handler at one place, in the thread of its module. */
+/** A handler of one endpoint, backend or the service, in the thread of its module. */
 export class GuestPlace {
   readonly #elements: readonly ModuleElement[];
   readonly #file: string;

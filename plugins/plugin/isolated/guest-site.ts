@@ -60,7 +60,7 @@ export class GuestSite {
     this.#place = place;
   }
 
-  /** Runs the tasks that must finish before the place becomes active. */
+  /** Runs the tasks that must finish before the handler serves its endpoint, backend or service. */
   async warmUp(signal: AbortSignal): Promise<void> {
     for (const task of this.#warmups) await task(signal);
   }

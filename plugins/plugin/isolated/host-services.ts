@@ -42,7 +42,7 @@ const levels: Readonly<Record<LogLevel, (log: Log) => Log['info']>> = {
   CRITICAL: (log) => log.critical.bind(log),
 };
 
-/** Gateway services for a handler in a thread, at one place. All input from the thread is untrusted. */
+/** Gateway services for a handler in a thread, which serves one endpoint, backend or the service. All input from the thread is untrusted. */
 export class HostServices {
   readonly #site: HostSite;
   readonly #send: Step<PipeRequest>;

@@ -49,7 +49,7 @@ function around(place: IsolatedPlace): Wrap<PipeRequest> {
 /** Timeout for the disposal of a handler at the end of its configuration, in milliseconds. */
 const DISPOSE_MS = 5_000;
 
-/** A handler at one place of a configuration whose code runs in the thread of its module. */
+/** A handler of one endpoint, backend or the service whose code runs in the thread of its module. */
 class IsolatedPlace implements ThreadUser {
   readonly log: Log;
   readonly #sent: SentPlace;
@@ -89,7 +89,7 @@ class IsolatedPlace implements ThreadUser {
   async #join(thread: { join(user: ThreadUser): Promise<() => Promise<void>> }): Promise<void> {
     try {
       const leave = await thread.join(this);
-      // If the configuration was discarded in the meantime, the place leaves the thread at once.
+      // If the configuration was discarded in the meantime, the handler is removed from the thread immediately.
       if (this.#isOver) await leave();
       else this.#leave = leave;
     } catch (error) {

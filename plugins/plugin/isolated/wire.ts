@@ -110,7 +110,7 @@ export function assignHeaders(bag: HeaderBag, list: unknown): void {
   for (const [at, text] of list.entries()) {
     const isSound =
       typeof text === 'string' && (at % 2 === 0 ? isHeaderName(text) : !/[\0-\x08\n-\x1f\x7f]/.test(text));
-    // Headers that a client or a backend has sent in this form are assigned unchanged, without checks.
+    // Values of headers as a client or a backend has sent them are assigned unchanged, without checks.
     if (!isSound && !known.includes(text)) throw new TypeError('the headers are not valid');
   }
   bag.assign(list);

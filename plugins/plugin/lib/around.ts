@@ -15,9 +15,9 @@ import { isRequestLike, RequestView, writeRequest } from './request.ts';
 import { isResponseLike, ResponseView, toReply } from './response.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
-/** Settings of the place in the pipeline where a middleware runs. */
+/** Settings of the endpoint or backend whose middleware runs. */
 export interface MiddlewareStance {
-  /** Whether bodies are passed through undecoded at the place. */
+  /** Whether the endpoint or backend passes bodies through undecoded. */
   readonly raw: boolean;
   readonly time: SyncTime;
 }

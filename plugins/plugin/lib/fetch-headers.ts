@@ -18,7 +18,8 @@ export function fillHeaders(headers: Headers, bag: HeaderBag): Headers {
     try {
       headers.append(name, value);
     } catch {
-      // A header that a client or a backend has sent in this form and that passes unchanged.
+      // `Headers` rejects this name or value, which a client or a backend has sent. It stays in the bag and is
+      // forwarded unchanged.
     }
   }
   return headers;

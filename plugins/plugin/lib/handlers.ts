@@ -13,7 +13,7 @@ export const kindNames: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * Creates a handler for one place of a configuration.
+ * Creates a handler for one endpoint, backend or the service.
  * @param config the settings under its name for a middleware, the whole namespace for every other kind.
  */
 export type Factory = (config: unknown, host: ModuleHost) => unknown;

@@ -8,15 +8,15 @@ import type { Named } from './place.ts';
 /** Ports of components that run handlers: one port for the handlers, the others for the services that these components provide. */
 export const hostPorts: readonly Port<unknown>[] = [handlers, meters, tracers, httpSigners, redisConnections, quotas];
 
-/** A handler of one place, available once its configuration is active. */
+/** A handler of one endpoint, backend or the service, available once its configuration is active. */
 export interface Made<Handler> {
   readonly name: string;
   readonly handle: Handler;
 }
 
 /**
- * Attaches a handler at a place on behalf of its module.
- * @param attach creates the handler and its attachment.
+ * Attaches a handler to an endpoint, a backend or the service, on behalf of its module.
+ * @param attach creates the handler and its hooks.
  */
 export function contained<Attachment extends object>(
   site: HostSite,

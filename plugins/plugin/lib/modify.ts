@@ -16,7 +16,7 @@ import { isRequestLike, RequestView, writeRequest } from './request.ts';
 import { isResponseLike, ModifiedView, ResponseView, toReply } from './response.ts';
 import type { SyncTime } from './sync-time.ts';
 
-/** A modifier of one place and its time measurement. */
+/** A modifier of one endpoint or backend, and its time measurement. */
 export interface Timed<Handler> {
   readonly made: Made<Handler>;
   readonly time: SyncTime;

@@ -45,7 +45,7 @@ export function clientIp(): string {
   return call.client.ip;
 }
 
-/** Settings of the place where a server handler runs. */
+/** Settings of the service or endpoint whose server handler runs. */
 export interface ServerStance {
   readonly made: Made<ServerHandler>;
   readonly time: SyncTime;

@@ -96,7 +96,8 @@ export const plugin = definePlugin({
 const kinds = ['ratelimit', 'ratelimit_redis'] as const;
 
 /**
- * One limit per tier, null for a tier without one. Each attachment, and each plan in it, has its own counters.
+ * One limit per tier, null for a tier without one. Each endpoint or service that configures the component, and each
+ * plan in it, has its own counters.
  * @param place of the counters in memory. @param scope of those in Redis.
  * @throws ConfigError TIER_LIMIT and those of the limits.
  */

@@ -8,9 +8,9 @@ import type { LocateAddress } from '../../shared/ports/geo.ts';
 import { shownInputs } from './inputs.ts';
 import type { Block } from './schema.ts';
 
-/** Settings for evaluating the policies of a place. */
+/** Settings for evaluating the policies of one endpoint or backend. */
 export interface PolicySettings {
-  /** Log with the prefix of the place. */
+  /** Log whose lines begin with the name of the endpoint or backend. */
   readonly log: Log;
   readonly locate: LocateAddress | undefined;
   /** True when all policies of a block are logged as one. */

@@ -16,7 +16,7 @@ interface Rule {
   readonly config: CheckConfig;
 }
 
-/** Conditions of one phase at one place. */
+/** Conditions that one endpoint or backend checks in one phase of a request. */
 export class Rules implements Conditions {
   readonly #rules: readonly Rule[];
   readonly #log: Log;
@@ -78,7 +78,7 @@ export const outerTypes: ReadonlyMap<string, CelType> = new Map<string, CelType>
 ]);
 export const backendTypes: ReadonlyMap<string, CelType> = new Map([...outerTypes].filter(([name]) => name !== 'JWT'));
 
-/** Compiles the conditions of a place, by phase. Configuration errors: those of `compileExpression`; warning CEL_KEY. */
+/** Compiles the conditions of one endpoint or backend, by phase. Configuration errors: those of `compileExpression`; warning CEL_KEY. */
 export function readRules(
   site: Site<readonly CheckConfig[]>,
   types: ReadonlyMap<string, CelType>,

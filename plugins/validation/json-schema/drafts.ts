@@ -182,7 +182,7 @@ function decodeStep(step: string): string {
 
 const withRegExp = (pattern: RegExp) => (text: string) => pattern.test(text);
 
-/** Formats by name: returns whether a text has the format. Unlisted formats are not checked. */
+/** Checks of the values of `format`, by name of the format: each function returns true if a text has the format. Unlisted formats are not checked. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ...['date', 'time', 'date-time', 'hostname', 'email', 'ipv4', 'ipv6', 'uri', 'uri-reference'].map(published),
   ...['uri-template', 'regex', 'json-pointer', 'relative-json-pointer', 'duration'].map(published),

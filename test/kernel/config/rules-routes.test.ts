@@ -171,7 +171,7 @@ describe('a backend that points to the admin port', () => {
     );
   const PLACE = '/endpoints/0/backend/0/host/0';
 
-  it('is rejected if it has the address of the admin port', () => {
+  it('is rejected if its host is the address of the admin port', () => {
     const [error] = at('http://127.0.0.1:7000', '127.0.0.1:7000');
     deepEqual([error!.pointer, error!.related], [PLACE, ['/extra_config/admin~1api/listen']]);
   });

@@ -31,7 +31,7 @@ export interface ToolList {
   readonly tools: ReadonlyMap<string, RemoteTool>;
   /** Size of the descriptions, in bytes. */
   readonly bytes: number;
-  /** Whether tools are missing because the list exceeds a limit. */
+  /** True if tools are missing, because the list of the server exceeds a limit. */
   readonly isCut: boolean;
 }
 

@@ -35,8 +35,8 @@ export async function readBase(format: Format, reveal: boolean): Promise<Base> {
 }
 
 /**
- * Line of the value at a JSON pointer in a JSON text, or of the nearest value around it, as the text may inherit the value
- * or have it under an older name; null for a text that is not JSON.
+ * Line of the value at a JSON pointer in a JSON text, or of the nearest value around it, as the text may inherit the
+ * value or have it under an older name; null for a text that is not JSON.
  */
 export function lineOf(text: string, pointer: string): number | null {
   const path = pointer.split('/').slice(1);
