@@ -57,6 +57,13 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   ],
   [/^See `/, 'the thing itself, without a reference to another comment'],
   [/\b(left|leaves) out\b/, 'omitted, omits'],
+  [
+    /\bEmpty (accepts|allows|disables|keeps|listens|means|omits|redirects|rejects|removes|sends|uses|writes)\b/,
+    'If empty, …',
+  ],
+  [/\ban installed Sluice\b|\brefusals\b|\bthe refusal of\b|\bverdicts?\b/, 'Sluice installed, rejection, result'],
+  [/\bmisses an? (part|field)\b|\bgoes? missing\b/, 'fields are missing'],
+  [/\b(at|of|for) (one|each) place of (a|the|one) configuration\b/, 'for an endpoint, backend or the service'],
   [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 

@@ -56,14 +56,14 @@ describe('the plugin', () => {
   for (const { namespace, plugin } of plugins) {
     const { name, description, places = [], encodings = [], discoveries = [] } = plugin;
     describe(namespace, () => {
-      it('describes in one sentence what it does', () => match(description, /^[A-Z].*\.$/));
+      it('has a description that is a sentence', () => match(description, /^[A-Z].*\.$/));
 
       it('has the name under which the manifest lists it', () => equal(name, namespace));
 
       it('is in the file that its name indicates', () => ok(fileOf(name), `no file for ${name}`));
 
       if (places.length === 0 && !plugin.always) {
-        it('adds an encoding or service discovery whose name no other plugin uses', () => {
+        it('provides encodings and service discovery under names that no other plugin uses', () => {
           const brought = [
             ...encodings.map((encoding) => `encoding/${encoding.name}`),
             ...discoveries.map(discoveryName),

@@ -28,7 +28,7 @@ export class Refusals {
  */
 export class ShadowSession implements Session {
   readonly looksUp = true;
-  /** Refusals of this session. */
+  /** Calls that this session has refused. */
   readonly own = new Refusals();
   readonly #all: Refusals;
   readonly #sendsAnyMethod: boolean;

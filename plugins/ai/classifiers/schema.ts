@@ -63,10 +63,10 @@ const http = {
     url: {
       type: 'string',
       minLength: 1,
-      description: 'URL of the server.',
+      description: 'URL of the server that classifies requests.',
       examples: ['https://classifier.example.com/choose'],
     },
-    credentials: { ...secretField, description: 'Bearer token for the server.', examples: [`\${CLASSIFIER_KEY}`] },
+    credentials: { ...secretField, description: 'Bearer token for the server that classifies requests.', examples: [`\${CLASSIFIER_KEY}`] },
     req_content: reqContent,
     timeout,
   },

@@ -41,12 +41,12 @@ export const serviceSchema = {
           model: {
             type: 'string',
             minLength: 1,
-            description: 'Model name that is sent to the server. Default: none.',
+            description: 'Model name that is sent to the embeddings API. Default: none.',
             examples: ['text-embedding-3-small'],
           },
           credentials: {
             ...secretField,
-            description: 'Bearer token for the server. Use an environment variable.',
+            description: 'Bearer token for the embeddings API. Use an environment variable.',
             examples: [`\${OPENAI_KEY}`],
           },
           timeout: {

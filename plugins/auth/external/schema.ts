@@ -28,7 +28,7 @@ export const schema = {
       type: 'string',
       minLength: 1,
       description:
-        "URL of the server. With http and https, the server is called as by Traefik's ForwardAuth and nginx's auth_request; with grpc and grpcs, as by Envoy's ext_authz (`envoy.service.auth.v3.Authorization/Check`).",
+        "URL of the authorization server. With http and https, the server is called as by Traefik's ForwardAuth and nginx's auth_request; with grpc and grpcs, as by Envoy's ext_authz (`envoy.service.auth.v3.Authorization/Check`).",
       examples: ['https://auth.example.com/verify', 'grpc://authz.internal:9191'],
     },
     timeout: {
@@ -40,13 +40,13 @@ export const schema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        'Client headers that are sent to the server, case-insensitive. `*` sends all. Forwarding headers of clients are never sent, nor hop-by-hop headers.',
+        'Client headers that are sent to the authorization server, case-insensitive. `*` sends all. Forwarding headers of clients are never sent, nor hop-by-hop headers.',
       default: ['*'],
       examples: [['Authorization', 'Cookie']],
     },
     forward_body: {
       type: 'boolean',
-      description: 'Sends the request body to the server, which is then called with POST. Bodies are buffered.',
+      description: 'Sends the request body to the authorization server, which is then called with POST. Bodies are buffered.',
       default: false,
     },
     max_body_size: {

@@ -16,7 +16,7 @@ export const limitErrors: Codes = {
     'Set `interval`, `timeout` and `max_errors`.',
   ],
   CIRCUIT_OPEN: [
-    'The breaker is open, because the backend failed too often.',
+    'The circuit breaker is open and rejects the backend calls, because the backend failed too often.',
     'Find out why the backend fails. It is tried again after `timeout`.',
   ],
   CIRCUIT_TWICE: ['A backend has both kinds of breaker.', 'Remove one of the two.'],

@@ -3,7 +3,10 @@ import type { Codes } from './codes.ts';
 /** Error codes of classifiers, guards, redaction and caches of prompts. */
 export const promptErrors: Codes = {
   AI_SERVER_INSECURE: ['Prompts are sent to a server without TLS.', 'Use `https://`.'],
-  AI_SERVER_ADDRESS: ['The URL of a server cannot be called.', 'Write it as `https://host/path`, without credentials.'],
+  AI_SERVER_ADDRESS: [
+    'The URL of a classifier, a prompt guard or an embedder cannot be called.',
+    'Write it as `https://host/path`, without credentials.',
+  ],
   CLASSIFIER_FAILED: [
     'A classifier did not choose a provider.',
     'Read the reason in the message. The failover of the route applies.',

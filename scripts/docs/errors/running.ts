@@ -137,8 +137,8 @@ export const requestErrors: Codes = {
     'Correct the body or its `Content-Encoding`.',
   ],
   REQUEST_VALUE_MISSING: [
-    'The request lacks a value that `url_pattern` or the backend requires. The client gets 400.',
-    'Send the value, or remove the placeholder.',
+    'The request has no value for a placeholder in `url_pattern` or in another field of the backend. The client gets 400.',
+    'Send the value with the request, or remove the placeholder from the configuration.',
   ],
   UPGRADE_REFUSED: [
     'A backend switched protocols although the client did not request it.',

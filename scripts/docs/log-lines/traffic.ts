@@ -74,7 +74,7 @@ export const trafficLines: LogAreas = {
       level: 'WARNING',
       text: 'a request is accepted unchecked: …',
       cause: 'An authorization server is not available, and `on_failure_allow` is set. Logged at most once a second.',
-      remedy: 'Restore the server: requests are not checked meanwhile.',
+      remedy: 'Restore the authorization server: requests are not checked meanwhile.',
     },
     {
       level: 'WARNING',

@@ -152,7 +152,7 @@ import { edit, missing, openBrowser, signIn, type TestBrowser } from './browser.
     deepEqual(one.gateway.config.endpoints.at(-1)!.endpoint, '/mine');
   });
 
-  it('sees the refusal of a broken save, and that the last revision still serves', async () => {
+  it('sees that a broken save is rejected, and that the last revision still serves', async () => {
     const broken = { ...configuration(), endpoints: [{ endpoint: 'a', backend: [] }] };
     await one.gateway.reload(broken).catch(() => {});
     await page.getByText(/was refused; revision 1 still serves/).waitFor();

@@ -153,7 +153,7 @@ for (const name of PROTOTYPE_NAMES) {
       });
 
       for (const encoding of ['xml', 'yaml', 'json', 'fast-json', 'negotiate']) {
-        it(`can be a key in the encoding ${encoding}`, async () => {
+        it(`can be a key of data with the encoding ${encoding}`, async () => {
           const gateway = await serve({ output_encoding: encoding }, { allow: [`${name}.inner`] });
           const { statusCode, body } = await gateway.inject('/a');
           equal(statusCode, 200);

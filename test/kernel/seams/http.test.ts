@@ -161,7 +161,7 @@ const handshake = definePlugin({
   ],
 });
 
-describe("the gateway's HTTP client, used by a component", () => {
+describe("the gateway's HTTP client when used by a component", () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   const seen: { target: string; signature: unknown; attempt: unknown; body: string }[] = [];
@@ -262,7 +262,7 @@ describe("the gateway's HTTP client, used by a component", () => {
     );
   });
 
-  it('causes a warning for a signer if the backend does not use HTTP', async () => {
+  it('reports a warning for a signer of a backend that does not use HTTP', async () => {
     await start({ 'test/spoken': {}, 'test/signer': {} });
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),

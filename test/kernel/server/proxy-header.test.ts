@@ -12,24 +12,24 @@ const ip6 = [
 describe('a PROXY protocol header', () => {
   const valid: [title: string, header: Buffer, client: object | null][] = [
     [
-      'of version 1 has an IPv4 client',
+      'of version 1 contains the IPv4 address of a client',
       Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 8080 80\r\n'),
       { address: '203.0.113.7', port: 8080, family: 'IPv4' },
     ],
     [
-      'of version 1 has an IPv6 client, in the spelling of sockets',
+      'of version 1 contains the IPv6 address of a client, which is normalized',
       Buffer.from('PROXY TCP6 2001:DB8:0:0:0:0:0:1 fd00::2 8080 80\r\n'),
       { address: '2001:db8::1', port: 8080, family: 'IPv6' },
     ],
     ['of version 1 can have an unknown client', Buffer.from('PROXY UNKNOWN\r\n'), null],
     ['of version 1 can have an unknown client with addresses', Buffer.from('PROXY UNKNOWN ff::1 ff::1 1 2\r\n'), null],
     [
-      'of version 2 has an IPv4 client',
+      'of version 2 contains the IPv4 address of a client',
       binaryHeader(0x21, 0x11, ip4),
       { address: '203.0.113.7', port: 8080, family: 'IPv4' },
     ],
     [
-      'of version 2 has an IPv6 client',
+      'of version 2 contains the IPv6 address of a client',
       binaryHeader(0x21, 0x21, ip6),
       { address: '2001:db8::1', port: 8080, family: 'IPv6' },
     ],

@@ -114,10 +114,10 @@ describe('the grpc catalog', () => {
     ['a text file', () => put('text.pb', 'syntax = "proto3";'), /^GRPC_CATALOG_INVALID/],
     ['a truncated descriptor set', () => put('cut.pb', readFileSync(SHOP).subarray(0, 2000)), /^GRPC_CATALOG_INVALID/],
   ] as const) {
-    it(`is rejected for ${what}`, async () => match((await reported([make()]))[0]!, expected));
+    it(`is rejected if it contains ${what}`, async () => match((await reported([make()]))[0]!, expected));
   }
 
-  it('is rejected for circular imports', async () => {
+  it('is rejected if its files import each other in a circle', async () => {
     const { file } = create(FileDescriptorSetSchema, {
       file: [
         { name: 'a.proto', dependency: ['b.proto'] },

@@ -22,7 +22,7 @@ export type Body<Path extends ReadablePath> = paths[Path] extends {
 export type Problem = Schemas['Problem'];
 export type Issue = Schemas['Issue'];
 
-/** Refusal of a request, or its failure; `status` 0 means that the gateway did not respond. */
+/** Rejection of a request, or its failure; `status` 0 means that the gateway did not respond. */
 export class ApiError extends Error {
   readonly status: number;
   readonly problem: Problem | null;
