@@ -1,7 +1,7 @@
 import type { PluginRecord, PluginView } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { jsonResponse, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
+import { flag, jsonResponse, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
 const fault = objectOf('PluginFault', {
@@ -15,6 +15,15 @@ const fault = objectOf('PluginFault', {
 
 const suspension = objectOf('PluginSuspension', { since: text, message: text });
 
+const hookTime = objectOf('PluginHook', {
+  hook: text,
+  busyMs: {
+    ...whole,
+    description:
+      'Time in the synchronous code of the hook in all processes since the gateway started, in milliseconds, without code after an await. Estimated by checking every 10 ms which hook is running.',
+  },
+});
+
 const blocking = objectOf('PluginBlocking', { count: whole, longestMs: whole });
 
 const plugin = objectOf('Plugin', {
@@ -24,6 +33,7 @@ const plugin = objectOf('Plugin', {
   version: text,
   file: orNull(text),
   hash: orNull(text),
+  isolated: { ...flag, description: 'True for modules that run in a thread of their own.' },
   namespaces: listOf(text),
   places: listOf(placeSchema),
   instances: whole,
@@ -31,6 +41,7 @@ const plugin = objectOf('Plugin', {
   errors: whole,
   faults: listOf(fault),
   suspended: orNull(suspension),
+  hooks: listOf(hookTime),
   blocking,
 });
 
@@ -49,14 +60,14 @@ export const plugins: Operation = {
   },
 };
 
-/** Faults of a plugin in its currently loaded version. */
+/** Faults and times of a plugin in its currently loaded version. */
 function problemOf({ name, hash }: PluginView, records: readonly PluginRecord[]): object {
   const record = records.find((one) => one.name === name && one.hash === hash);
   const faults = (record?.faults ?? []).map(({ at, ...rest }) => ({ ...rest, at: new Date(at).toISOString() }));
   const { count, longestMs } = record?.blocking ?? { count: 0, longestMs: 0 };
   const { since, message } = record?.suspension ?? {};
   const suspended = since === undefined ? null : { since: new Date(since).toISOString(), message };
-  return { faults, suspended, blocking: { count, longestMs } };
+  return { faults, suspended, hooks: record?.hooks ?? [], blocking: { count, longestMs } };
 }
 
 /** Lifts the suspension of a plugin in every worker. */

@@ -5,7 +5,7 @@ import { LimitedLog } from './limited-log.ts';
 import { type FaultDelta, PluginRecord, type Suspension } from './plugin-record.ts';
 import { messageOf, placeIn, stackOf } from './source-place.ts';
 import { disownStrayErrors, ownStrayErrors } from './stray-errors.ts';
-import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from './watchdog.ts';
+import { type Held, type ProcessWatch, type WatchedPlugin, type WatchReport, watchProcess } from './watchdog.ts';
 
 /** Maximum number of records kept, one per plugin and content of its file. */
 const REMEMBERED = 500;
@@ -67,12 +67,17 @@ export class Containment {
   #watch(plugin: WatchedPlugin): void {
     if (!this.#watchdog) {
       ownStrayErrors(this);
-      this.#watchdog = watchProcess(this.#reports, this.#onHeld);
+      this.#watchdog = watchProcess(this.#reports, this.#onReport);
     }
     this.#watchdog.watch(plugin);
   }
 
-  readonly #onHeld = ({ plugin, hash, hook, endpoint, place, ms }: Held): void => {
+  readonly #onReport = (report: WatchReport): void => {
+    if ('held' in report) return this.#countHeld(report.held);
+    for (const { plugin, hash, hook, ms } of report.busy) this.known(plugin, hash)?.countBusy(hook, ms, true);
+  };
+
+  #countHeld({ plugin, hash, hook, endpoint, place, ms }: Held): void {
     const record = this.known(plugin, hash);
     if (!record) return;
     record.countBlocking(ms, true);
@@ -82,7 +87,7 @@ export class Containment {
       `${plugin} ${hook} ${place}`,
       `[PLUGIN: ${plugin}] ${of}blocked the event loop for ${ms} ms${at}`,
     );
-  };
+  }
 
   /**
    * Counts an uncaught error as a fault of the plugin from a file that caused it. @returns false if no such plugin
@@ -175,11 +180,17 @@ export class Containment {
 
   /** Adds the faults reported by another process. */
   merge(delta: readonly FaultDelta[]): void {
-    for (const { name, hash, faults, heldMs } of delta) {
+    for (const { name, hash, faults, heldMs, busyMs } of delta) {
       const record = this.#recordOf(name, hash);
       for (const each of faults) record.count(each, false);
       for (const ms of heldMs) record.countBlocking(ms, false);
+      for (const [hook, ms] of busyMs) record.countBusy(hook, ms, false);
     }
+  }
+
+  /** Counts the time for which a process was blocked that was ended before it could report this. */
+  mergeHeld({ plugin: name, hash, hook, ms }: Held): void {
+    this.merge([{ name, hash, faults: [], heldMs: [ms], busyMs: hook === null ? [] : [[hook, ms]] }]);
   }
 
   async close(): Promise<void> {

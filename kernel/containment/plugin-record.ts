@@ -25,6 +25,17 @@ export interface Blocking {
 /** Upper bounds of the ranges in which blocking is counted, in milliseconds; one more range lies above them. */
 export const blockingBoundsMs: readonly number[] = [100, 250, 500, 1000, 5000];
 
+/** Time that a hook of a plugin took. */
+export interface HookTime {
+  /** Name of the hook, as in `endpoint` or `transport`. */
+  readonly hook: string;
+  /**
+   * Time in the synchronous code of the hook, in milliseconds, without the steps that it wraps and without code after
+   * an `await`. An estimate: every 10 ms, the watchdog thread checks which hook is running.
+   */
+  readonly busyMs: number;
+}
+
 export interface Suspension {
   /** Start of the suspension, in milliseconds since 1970. */
   readonly since: number;
@@ -39,6 +50,8 @@ export interface FaultDelta {
   readonly faults: readonly HookFaults[];
   /** Durations for which the event loop was blocked. */
   readonly heldMs: readonly number[];
+  /** Time by hook; see `HookTime`. */
+  readonly busyMs: readonly (readonly [hook: string, ms: number])[];
 }
 
 /** Maximum durations kept until the next report to another process. */
@@ -57,6 +70,8 @@ export class PluginRecord {
   readonly #unreported = new Map<string, HookFaults>();
   readonly #ranges = blockingBoundsMs.map(() => 0).concat(0);
   #unreportedMs: number[] = [];
+  readonly #busyMs = new Map<string, number>();
+  readonly #unreportedBusyMs = new Map<string, number>();
   #longestMs = 0;
   #totalMs = 0;
 
@@ -100,15 +115,28 @@ export class PluginRecord {
     this.#ranges[range < 0 ? blockingBoundsMs.length : range]! += 1;
   }
 
+  /** Time of the hooks that have run, by hook. */
+  get hooks(): readonly HookTime[] {
+    return Array.from(this.#busyMs, ([hook, ms]) => ({ hook, busyMs: Math.round(ms) }));
+  }
+
+  /** @param ms see `HookTime`. @param isOwn see `count`. */
+  countBusy(hook: string, ms: number, isOwn: boolean): void {
+    this.#busyMs.set(hook, (this.#busyMs.get(hook) ?? 0) + ms);
+    if (isOwn) this.#unreportedBusyMs.set(hook, (this.#unreportedBusyMs.get(hook) ?? 0) + ms);
+  }
+
   /** Counts since the last call; null without any. */
   takeDelta(): FaultDelta | null {
     const { name, hash } = this;
     const faults = [...this.#unreported.values()];
     const heldMs = this.#unreportedMs;
-    if (faults.length + heldMs.length === 0) return null;
+    const busyMs = [...this.#unreportedBusyMs];
+    if (faults.length + heldMs.length + busyMs.length === 0) return null;
     this.#unreported.clear();
     this.#unreportedMs = [];
-    return { name, hash, faults, heldMs };
+    this.#unreportedBusyMs.clear();
+    return { name, hash, faults, heldMs, busyMs };
   }
 }
 

@@ -4,7 +4,14 @@ import { secondStamp } from '../logging/timestamp.ts';
 import { BEAT, HOOK, type HookLabel, STEP } from './marks.ts';
 import { type MainFrame, pauseMain } from './pause-main.ts';
 import { noteSource, placeInSource, textOf } from './source-columns.ts';
-import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
+import {
+  type Busy,
+  describeHeld,
+  type Held,
+  type ThreadOptions,
+  type WatchedPlugin,
+  type WatchReport,
+} from './watchdog.ts';
 
 /** Watches the event loop from a separate thread, which keeps running when the loop is blocked. */
 
@@ -34,6 +41,8 @@ const LOCATE_ENDLESS_MS = 500;
  */
 const ENDLESS_MS = 1000;
 const REPEAT_MS = 10_000;
+/** Interval of the reports of the time that hooks take, in milliseconds. */
+const BUSY_MS = 1000;
 
 const { marks, reports } = workerData as ThreadOptions;
 const stamp = secondStamp(' ');
@@ -50,6 +59,8 @@ let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;
 let reportedMs = 0;
 let located: Located | null = null;
+/** Time since the last report in which each hook was seen running, in milliseconds, by its number. */
+const busyMs = new Map<number, number>();
 
 /** Code position of the blocked loop. */
 interface Located {
@@ -71,15 +82,18 @@ parentPort!.on('message', (message: Message) => {
   if (message.label) labels.set(message.number!, message.label);
 });
 setInterval(look, LOOK_MS);
+setInterval(reportBusy, BUSY_MS);
 
 function look(): void {
   const now = performance.now();
   const passed = now - lookedAt;
   lookedAt = now;
   const next = { hook: Atomics.load(marks, HOOK), step: Atomics.load(marks, STEP), beat: Atomics.load(marks, BEAT) };
+  // The time since the last check counts for the hook that runs now; time in which this thread was late does not.
+  if (next.hook !== 0) busyMs.set(next.hook, (busyMs.get(next.hook) ?? 0) + Math.min(passed, LATE_LOOK_MS));
   if (next.step !== seen.step || next.beat !== seen.beat) {
     const label = labels.get(seen.hook);
-    if (heldMs >= HELD_MS && (label || located?.plugin)) parentPort!.postMessage(heldBy(label));
+    if (heldMs >= HELD_MS && (label || located?.plugin)) post({ held: heldBy(label) });
     seen = next;
     heldMs = 0;
     reportedMs = 0;
@@ -91,6 +105,20 @@ function look(): void {
   const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= LOCATE_ENDLESS_MS;
   if (heldMs >= LOCATE_MS && !located && isDue) locate(now);
   if (heldMs >= ENDLESS_MS && (reportedMs === 0 || heldMs - reportedMs >= REPEAT_MS)) report();
+}
+
+function post(message: WatchReport): void {
+  parentPort!.postMessage(message);
+}
+
+function reportBusy(): void {
+  if (busyMs.size === 0) return;
+  const busy = [...busyMs].flatMap(([number, ms]): Busy[] => {
+    const label = labels.get(number);
+    return label ? [{ plugin: label.plugin, hash: label.hash, hook: label.hook, ms }] : [];
+  });
+  busyMs.clear();
+  post({ busy });
 }
 
 function heldBy(label: HookLabel | undefined): Held {

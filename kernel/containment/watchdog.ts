@@ -17,6 +17,18 @@ export interface Held {
   readonly ms: number;
 }
 
+/** Time for which the synchronous code of a hook ran, estimated from samples. */
+export interface Busy {
+  readonly plugin: string;
+  readonly hash: string;
+  readonly hook: string;
+  /** Milliseconds since the last report. */
+  readonly ms: number;
+}
+
+/** Message of the watching thread. */
+export type WatchReport = { readonly held: Held } | { readonly busy: readonly Busy[] };
+
 /** Formats a report, as in `plugin "acme/audit" has blocked the event loop for 11 s at /app/audit.ts:3:5, in hook "proxy" of GET /a`. */
 export function describeHeld({ plugin, hook, endpoint, place, ms }: Held): string {
   const at = place === null ? '' : ` at ${place}`;
@@ -48,8 +60,8 @@ class Watchdog {
     const options: ThreadOptions = { marks, reports };
     const program = new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url);
     this.#thread = new Worker(program, { workerData: options, name: 'watchdog', execArgv: [] });
-    this.#thread.on('message', (held: Held) => {
-      for (const listener of listeners) listener(held);
+    this.#thread.on('message', (report: WatchReport) => {
+      for (const listener of listeners) listener(report);
     });
     // If the thread fails, the process keeps running without the watchdog.
     this.#thread.on('error', () => {});
@@ -75,7 +87,7 @@ class Watchdog {
   }
 }
 
-const listeners = new Set<(held: Held) => void>();
+const listeners = new Set<(report: WatchReport) => void>();
 let watchdog: Watchdog | null = null;
 
 /** A registration with the watchdog of the process, which stops after the last registration has ended. */
@@ -85,15 +97,15 @@ export interface ProcessWatch {
 }
 
 /** @param reports as of `ThreadOptions`; the first caller's value is used. */
-export function watchProcess(reports: number | null, onHeld: (held: Held) => void): ProcessWatch {
+export function watchProcess(reports: number | null, onReport: (report: WatchReport) => void): ProcessWatch {
   const owner = connectionOwner('plugin watchdog', 'its thread', () => void watchdog?.end());
   watchdog ??= runOwned(owner, () => new Watchdog(reports));
   const own = watchdog;
-  listeners.add(onHeld);
+  listeners.add(onReport);
   return {
     watch: (plugin) => own.watch(plugin),
     async close() {
-      listeners.delete(onHeld);
+      listeners.delete(onReport);
       if (listeners.size > 0 || watchdog !== own) return;
       watchdog = null;
       await own.end();

@@ -23,6 +23,8 @@ export interface PluginSource {
   readonly hash: string;
   /** Absolute paths of the file and of all these imports. */
   readonly files: readonly string[];
+  /** True for modules that run in a thread of their own. */
+  readonly isIsolated?: true;
 }
 
 /** A plugin: first its data, then its functions. */

@@ -18,6 +18,8 @@ export interface PluginView {
   readonly file: string | null;
   /** Hash of the file and its imports; null for built-in plugins. */
   readonly hash: string | null;
+  /** Whether the plugin runs in a thread of its own. */
+  readonly isolated: boolean;
   /** All names under which a configuration can use the plugin. */
   readonly namespaces: readonly Namespace[];
   /** Places in the active configuration where the plugin is used. */
@@ -55,6 +57,7 @@ export async function listPlugins(
       version,
       file: plugin.source?.file ?? null,
       hash: plugin.source?.hash ?? null,
+      isolated: plugin.source?.isIsolated ?? false,
       namespaces: [...namespaces, ...namespaces.flatMap((namespace) => writtenNames(namespace, registry))],
       places: used.map(({ pointer }) => position(pointer)),
       instances: used.length * generations,
@@ -73,7 +76,7 @@ function viewsOf(
   { version, generations }: { readonly version: string; readonly generations: number },
   position: FindPosition,
 ): PluginView[] {
-  const { file, hash } = source!;
+  const { file, hash, isIsolated: isolated = false } = source!;
   return (handlers ?? [name]).map((each): PluginView => {
     const used = handlerUses.filter((use) => use.name === each && use.source.file === file);
     const isEverywhere = !handlers || used.some(({ endpoint }) => endpoint === undefined);
@@ -87,6 +90,7 @@ function viewsOf(
       version,
       file,
       hash,
+      isolated,
       namespaces: [],
       places: used.map(({ pointer }) => position(pointer)),
       instances: (handlers ? used.length : 1) * generations,

@@ -284,7 +284,7 @@ export class WorkerPool implements Participant, SlotOwner {
     const { id, pid } = slot;
     const reason = held ? `${signal}: ${describeHeld(held)}` : signal;
     // The worker could not send its last report itself, so its faults are counted here.
-    if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
+    if (held) this.#containment.mergeHeld(held);
     this.#fallen.add(slot);
     this.log.warning(exitLine(slot, reason, pauseMs));
     this.#events.emit('worker.down', { worker: id, pid, reason });

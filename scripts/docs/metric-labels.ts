@@ -13,6 +13,7 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   gateway_config_reloads_total: ['result', 'trigger'],
   gateway_config_reload_duration_seconds: ['phase'],
   gateway_config_info: ['revision', 'hash'],
+  gateway_plugin_hook_seconds_total: ['plugin', 'hook'],
   'gateway_plugin_.*': ['plugin'],
   sluice_internal_errors_total: ['place'],
   sluice_secret_refreshes_total: ['store', 'result'],

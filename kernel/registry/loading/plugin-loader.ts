@@ -200,7 +200,8 @@ export class PluginLoader {
       const hashes = new Map(paths.map((path) => [path, hash('sha256', files.read(path))]));
       remembered.seal();
       const plugin = isolation.adapt(new IsolatedThread(manifest, options), file);
-      const instance = { plugins: [Object.freeze({ ...plugin, source: sourceOf(file, hashes) })], hashes };
+      const source: PluginSource = Object.freeze({ ...sourceOf(file, hashes), isIsolated: true });
+      const instance = { plugins: [Object.freeze({ ...plugin, source })], hashes };
       this.#instances.set(file, instance);
       return instance;
     } catch (error) {

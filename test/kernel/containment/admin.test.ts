@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { openAdmin, type TestAdmin } from '../../admin/support.ts';
+import { PluginFolder } from '../../support/plugin-folder.ts';
 import { containedConfig, filePlugin, type Hooks } from './support.ts';
 
 describe('faults of plugins from files, in the admin API', () => {
@@ -28,13 +29,23 @@ describe('faults of plugins from files, in the admin API', () => {
   it('are listed with plugin, hook, count, and the latest one with its place', async () => {
     deepEqual((await plugin()).faults, []);
     await fail(1);
-    const { kind, file, hash, faults, suspended, blocking } = await plugin();
-    deepEqual([kind, file, hash], ['file', fileURLToPath(import.meta.url), 'one']);
+    const { kind, file, hash, isolated, faults, suspended, blocking } = await plugin();
+    deepEqual([kind, file, hash, isolated], ['file', fileURLToPath(import.meta.url), 'one', false]);
     const [{ place, at, ...rest }] = faults;
     deepEqual(rest, { hook: 'proxy', count: 1, endpoint: 'GET /a', message: 'TypeError: boom' });
     match(place, /admin\.test\.ts:\d+:\d+$/);
     ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
     deepEqual([suspended, blocking], [null, { count: 0, longestMs: 0 }]);
+  });
+
+  it('come with the time of each hook, in milliseconds, which the metrics have in seconds', async () => {
+    const { hooks } = await plugin();
+    deepEqual(hooks, []);
+    one.gateway.containment.records[0]!.countBusy('proxy', 20.4, true);
+    one.gateway.containment.records[0]!.countBusy('proxy', 10, true);
+    deepEqual((await plugin()).hooks, [{ hook: 'proxy', busyMs: 30 }]);
+    const { text: body } = await one.ask('/metrics');
+    match(body, /^gateway_plugin_hook_seconds_total\{plugin="acme\/test",hook="proxy"\} 0\.03$/m);
   });
 
   it('are counted in the metrics', async () => {
@@ -65,4 +76,33 @@ describe('faults of plugins from files, in the admin API', () => {
     await one.ask('/v1/plugins/acme/test/suspension', { method: 'DELETE' });
     deepEqual(seen, ['plugin.suspended', 'plugin.resumed']);
   });
+});
+
+describe('modules from files, in the admin API', () => {
+  it('are isolated if they run in a thread of their own', async () => {
+    const folder = new PluginFolder();
+    const module = (name: string, more: string) =>
+      `export const plugin = { name: '${name}', apiVersion: 1, ${more} middleware: () => (ctx, request, next) => next() };`;
+    folder.write('apart.js', module('apart', 'isolate: true,'));
+    folder.write('inside.js', module('inside', ''));
+    const endpoint = {
+      endpoint: '/a',
+      extra_config: { 'plugin/middleware': { name: ['apart', 'inside'] } },
+      backend: [{ url_pattern: '/' }],
+    };
+    const one = await openAdmin({
+      version: 3,
+      host: ['http://127.0.0.1:9'],
+      plugin: { folder: folder.path },
+      endpoints: [endpoint],
+    });
+    try {
+      const { plugins } = (await one.ask('/v1/plugins')).body as { plugins: { name: string; isolated: boolean }[] };
+      const isolatedOf = (wanted: string) => plugins.find(({ name }) => name === wanted)?.isolated;
+      deepEqual([isolatedOf('apart'), isolatedOf('inside'), isolatedOf('proxy')], [true, false, false]);
+    } finally {
+      await one.close();
+      folder.remove();
+    }
+  }).timeout(60_000);
 });

@@ -98,4 +98,13 @@ describe('a plugin from a file in workers', function () {
     await always(200);
     ok(gateway.containment.records[0]!.blocking.longestMs >= 1000);
   });
+
+  it('has the time of its hooks in all workers', async () => {
+    const busyMs = () => gateway.containment.records[0]!.hooks.find(({ hook }) => hook === 'endpoint')?.busyMs ?? 0;
+    const before = busyMs();
+    await until(async () => {
+      await ask('?act=block&ms=40');
+      return busyMs() >= before + 100;
+    });
+  });
 });

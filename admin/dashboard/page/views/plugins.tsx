@@ -37,13 +37,18 @@ export function Plugins({ canOperate }: { readonly canOperate: boolean }) {
         {files.map((plugin) => (
           <div class="card" key={`${plugin.name}${plugin.hash}`}>
             <h3>
-              {plugin.name} {plugin.version} {plugin.suspended && <Badge tone="bad">suspended</Badge>}
+              {plugin.name} {plugin.version} {plugin.suspended && <Badge tone="bad">suspended</Badge>}{' '}
+              {plugin.isolated && <Badge tone="plain">isolated</Badge>}
             </h3>
             <p>{plugin.description}</p>
             <p class="muted">
               {plugin.file} <code>{plugin.hash?.slice(0, 12)}</code>, used in {count(plugin.places.length, 'place')},{' '}
               {count(plugin.calls, 'request')} of its endpoints, {count(plugin.errors, 'error')}
             </p>
+            {plugin.isolated && (
+              <p class="muted">Runs in a thread of its own, whose time is not included in the times below.</p>
+            )}
+            <HookTimes plugin={plugin} />
             {plugin.blocking.count > 0 && (
               <p class="notice warning">
                 Blocked the event loop {count(plugin.blocking.count, 'time')}, at most for{' '}
@@ -82,6 +87,35 @@ export function Plugins({ canOperate }: { readonly canOperate: boolean }) {
         </details>
       </section>
     </>
+  );
+}
+
+/** The time that each hook of a plugin takes from the requests of its processes. */
+function HookTimes({ plugin: { name, hooks } }: { readonly plugin: Plugin }) {
+  if (hooks.length === 0) return null;
+  return (
+    <Scroll label={`Time of the hooks of ${name}`}>
+      <table>
+        <caption>
+          CPU time by hook since the gateway started, in all processes: code before the first <code>await</code>,
+          sampled every 10 ms
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Hook</th>
+            <th scope="col">CPU time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {hooks.map(({ hook, busyMs }) => (
+            <tr key={hook}>
+              <th scope="row">{hook}</th>
+              <td>{milliseconds(busyMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   );
 }
 
