@@ -107,7 +107,8 @@ const views = {
   it('shows each view without serious accessibility problems, in both themes and on a narrow screen', async () => {
     await call('/good', 3);
     await call('/bad', 2);
-    for (const options of [{}, { colorScheme: 'dark' as const }, { width: 360 }]) {
+    const dark = { colorScheme: 'dark' } as const;
+    for (const options of [{}, dark, { width: 360 }, { ...dark, width: 360 }]) {
       const target = await browser.open(options);
       await signIn(one, target);
       for (const view of Object.keys(views)) {

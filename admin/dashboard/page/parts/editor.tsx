@@ -7,10 +7,15 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Issue } from '../api/client.ts';
 import type { Format } from '../views/configuration/base.ts';
 import { schemaHelp } from './schema-help.ts';
+
+/** A line to which the editor scrolls, and moves the cursor and the focus. */
+export interface Target {
+  readonly line: number;
+}
 
 export interface EditorProps {
   readonly text: string;
@@ -22,8 +27,8 @@ export interface EditorProps {
   readonly original: string | null;
   /** JSON Schema of the configuration, for completion and descriptions; null until it is loaded. */
   readonly schema: object | null;
-  /** Line to scroll to. */
-  readonly line: number | null;
+  /** Line to go to; a new object goes there again. */
+  readonly target: Target | null;
   onChange(text: string): void;
   /** Corrects the error at a JSON pointer; null if the text cannot be corrected. */
   readonly onFix: ((pointer: string) => void) | null;
@@ -35,7 +40,7 @@ const languages: Readonly<Record<Format, () => Extension>> = { json, yaml };
  * Editor of a configuration. It is in a shadow tree, where its styles apply without inline styles, which the page's
  * content security policy forbids.
  */
-export function Editor({ text, format, readOnly, issues, original, schema, line, onChange, onFix }: EditorProps) {
+export function Editor({ text, format, readOnly, issues, original, schema, target, onChange, onFix }: EditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const parts = useRef({ help: new Compartment(), merge: new Compartment(), writable: new Compartment() }).current;
@@ -76,7 +81,8 @@ export function Editor({ text, format, readOnly, issues, original, schema, line,
     };
   }, [format]);
 
-  useEffect(() => {
+  // Runs before the next key: a later effect would replace newer text of the editor by this one, and so on without end.
+  useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === text) return;
     editor.dispatch({ changes: differenceOf(editor.state.doc.toString(), text) });
@@ -110,11 +116,11 @@ export function Editor({ text, format, readOnly, issues, original, schema, line,
 
   useEffect(() => {
     const editor = view.current;
-    if (!editor || line === null || line > editor.state.doc.lines) return;
-    const { from } = editor.state.doc.line(line);
+    if (!editor || !target || target.line > editor.state.doc.lines) return;
+    const { from } = editor.state.doc.line(target.line);
     editor.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) });
     editor.focus();
-  }, [line]);
+  }, [target]);
 
   return <div ref={holder} class="editor" />;
 }
@@ -160,6 +166,7 @@ const colors = HighlightStyle.define([
 /** Colors follow the variables of the page, which a shadow tree inherits. */
 const theme = EditorView.theme({
   '&': { height: '60vh', fontSize: '13px', color: 'var(--text)', backgroundColor: 'var(--surface)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)' },
   '.cm-scroller': { fontFamily: 'var(--mono)' },
   '.cm-gutters': { backgroundColor: 'var(--background)', color: 'var(--muted)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },

@@ -3,7 +3,7 @@ import { type ApiError, send } from '../../api/client.ts';
 import { useRead } from '../../api/use-read.ts';
 import { count } from '../../format.ts';
 import { Differences } from '../../parts/differences.tsx';
-import { Editor } from '../../parts/editor.tsx';
+import { Editor, type Target } from '../../parts/editor.tsx';
 import { Badge, Empty, Failure, Issues } from '../../parts/state.tsx';
 import { Apply } from './apply.tsx';
 import { type Base, formatOf, lineOf, readBase } from './base.ts';
@@ -29,7 +29,7 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
   const [base, setBase] = useState<Base | null>(null);
   const [text, setText] = useState('');
   const [reading, setReading] = useState<ApiError | null>(null);
-  const [line, setLine] = useState<number | null>(null);
+  const [target, setTarget] = useState<Target | null>(null);
   const [showsDifference, setShowsDifference] = useState(false);
   const [schema, setSchema] = useState<object | null>(null);
   const sourceFile = status.body?.sourceFile;
@@ -56,7 +56,9 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
       .catch(() => {});
   }, []);
   useEffect(() => {
-    if (base && pointer) setLine(base.format === 'json' ? lineOf(base.text, pointer) : canReveal ? writtenLine : null);
+    if (!base || !pointer) return;
+    const line = base.format === 'json' ? lineOf(base.text, pointer) : canReveal ? writtenLine : null;
+    if (line !== null) setTarget({ line });
   }, [base, pointer, writtenLine, canReveal]);
 
   const canEdit = canWrite || canCheck;
@@ -68,7 +70,11 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
     try {
       const fixed = await requestFix(base, text, pointer);
       // Typing continues while the gateway responds; the newer text wins.
-      if (latest.current === text) setText(fixed);
+      if (latest.current !== text) return;
+      setText(fixed);
+      // The pressed button disappears with the error, and the focus with it.
+      const line = checked.issues.find((issue) => issue.fixable && (pointer ?? issue.pointer) === issue.pointer)?.line;
+      if (line !== undefined) setTarget({ line });
     } catch (error) {
       setReading(error as ApiError);
     }
@@ -106,7 +112,7 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
           issues={checked.issues}
           original={showsDifference ? base.text : null}
           schema={schema}
-          line={line}
+          target={target}
           onChange={setText}
           onFix={canCheck && canEdit ? fix : null}
         />
@@ -142,7 +148,7 @@ export function Configuration({ pointer, writtenLine, canWrite, canCheck, canRev
         )}
         <Issues
           issues={checked.issues}
-          onSelect={({ line }) => setLine(line ?? null)}
+          onSelect={({ line }) => line !== undefined && setTarget({ line })}
           onFix={canCheck ? ({ pointer }) => fix(pointer) : undefined}
         />
       </section>
