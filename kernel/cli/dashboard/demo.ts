@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,9 @@ const RELOAD_MS = 30_000;
 
 /** Time between two requests, in milliseconds. */
 const REQUEST_MS = 50;
+
+/** Time between two events of a stream, in milliseconds. */
+const EVENT_MS = 1000;
 
 /** Share of the requests to `/orders` that fail. */
 const FAILURES = 0.1;
@@ -41,7 +44,12 @@ export async function runDemo(context: CommandContext, open: OpenDashboard): Pro
     const args = ['-c', file, '--admin', admin, '--state-dir', state];
     const ended = run.run(args, { ...context, sinks: silentSinks });
     const shown = openWhenReady(() => open(admin, state), ending.signal);
-    const background = [shown, sendTraffic(port, ending.signal), changeNowAndThen(write, ending.signal)];
+    const background = [
+      shown,
+      sendTraffic(port, ending.signal),
+      followStream(port, ending.signal),
+      changeNowAndThen(write, ending.signal),
+    ];
     const code = await ended;
     ending.abort();
     await Promise.all(background);
@@ -68,10 +76,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A server with a fast, a slow and an unreliable path. */
+/** A server with a fast, a slow and an unreliable path, and an event stream. */
 async function startUpstream(): Promise<Server> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
+    if (path === '/prices') return sendEvents(response);
     const isSlow = path.startsWith('/reports');
     const fails = path.startsWith('/orders') && Math.random() < FAILURES;
     const body = JSON.stringify({ path, at: new Date().toISOString() });
@@ -86,6 +95,15 @@ async function startUpstream(): Promise<Server> {
   return server;
 }
 
+/** Sends events until the client disconnects. */
+function sendEvents(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const timer = setInterval(() => {
+    response.write(`data: ${JSON.stringify({ price: Math.round(Math.random() * 1000), at: new Date() })}\n\n`);
+  }, EVENT_MS);
+  response.once('close', () => clearInterval(timer));
+}
+
 function configuration(upstreamPort: number, port: number, revision: number): string {
   const host = [`http://127.0.0.1:${upstreamPort}`];
   const endpoint = (path: string, extra: object = {}) => {
@@ -95,6 +113,8 @@ function configuration(upstreamPort: number, port: number, revision: number): st
     version: 4,
     name: 'Demonstration',
     port,
+    // Without a limit, the gateway would wait for the stream when it is stopped.
+    max_shutdown_wait_time: '1s',
     extra_config: { router: { disable_access_log: true } },
     endpoints: [
       endpoint('/users/{id}', { timeout: `${2 + (revision % 2)}s` }),
@@ -106,6 +126,12 @@ function configuration(upstreamPort: number, port: number, revision: number): st
           { host, url_pattern: '/users/{id}', group: 'user' },
           { host, url_pattern: '/orders/{id}', group: 'order' },
         ],
+      },
+      {
+        endpoint: '/prices',
+        timeout: '1h',
+        output_encoding: 'streaming',
+        backend: [{ host, url_pattern: '/prices' }],
       },
     ],
   };
@@ -130,6 +156,16 @@ async function sendTraffic(port: number, signal: AbortSignal): Promise<void> {
       .then((response) => response.arrayBuffer())
       .catch(() => {});
     await pause(REQUEST_MS, signal);
+  }
+}
+
+/** Keeps an event stream open. */
+async function followStream(port: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await fetch(`http://127.0.0.1:${port}/prices`, { signal })
+      .then((response) => response.body?.pipeTo(new WritableStream(), { signal }))
+      .catch(() => {});
+    await pause(EVENT_MS, signal);
   }
 }
 

@@ -59,7 +59,7 @@ describe('sluice dashboard', function () {
     match(err, /browsers cannot connect to a Unix socket/);
   });
 
-  it('runs a gateway with traffic for a demonstration, until it is stopped', async () => {
+  it('runs a gateway with traffic and an event stream for a demonstration, until it is stopped', async () => {
     const demo = startProcess({}, 'dashboard', '--demo', '--print');
     await demo.printed(/#code=/);
     const [, origin, secret] = /(http:\/\/[\d.:]+)\/#code=([\w-]+)/.exec(demo.output)!;
@@ -71,9 +71,12 @@ describe('sluice dashboard', function () {
     const headers = { authorization: `Bearer ${token}` };
     await until(async () => {
       const response = await fetch(`${origin}/v1/routes`, { headers });
-      const { routes } = (await response.json()) as { routes: { counters: { calls: number } }[] };
-      return routes.length === 4 && routes.every(({ counters }) => counters.calls > 0);
+      type Counters = { calls: number; streams: number };
+      const { routes } = (await response.json()) as { routes: { counters: Counters }[] };
+      // A stream is counted as a call once it has ended.
+      return routes.length === 5 && routes.every(({ counters: { calls, streams } }) => calls + streams > 0);
     });
-    await demo.stop();
+    demo.kill('SIGTERM');
+    equal(await demo.ended, 0);
   });
 });

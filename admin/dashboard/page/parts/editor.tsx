@@ -81,7 +81,7 @@ export function Editor({ text, format, readOnly, issues, original, schema, targe
     };
   }, [format]);
 
-  // Runs before the next key: a later effect would replace newer text of the editor by this one, and so on without end.
+  // Runs before the next key is handled: a later effect would replace newer text of the editor by this one, in an endless loop.
   useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === text) return;
