@@ -66,7 +66,11 @@ const http = {
       description: 'URL of the server that classifies requests.',
       examples: ['https://classifier.example.com/choose'],
     },
-    credentials: { ...secretField, description: 'Bearer token for the server that classifies requests.', examples: [`\${CLASSIFIER_KEY}`] },
+    credentials: {
+      ...secretField,
+      description: 'Bearer token for the server that classifies requests.',
+      examples: [`\${CLASSIFIER_KEY}`],
+    },
     req_content: reqContent,
     timeout,
   },

@@ -170,7 +170,11 @@ const server = {
       examples: ['weather'],
     },
     title: { type: 'string', description: 'Display name for people.', examples: ['Weather'] },
-    version: { type: 'string', description: 'Version of the MCP server that is reported to clients.', examples: ['1.0.0'] },
+    version: {
+      type: 'string',
+      description: 'Version of the MCP server that is reported to clients.',
+      examples: ['1.0.0'],
+    },
     instructions: {
       type: 'string',
       description: 'Instructions for models on how to use the MCP server. If empty, no instructions are sent.',

@@ -46,7 +46,8 @@ export const schema = {
     },
     forward_body: {
       type: 'boolean',
-      description: 'Sends the request body to the authorization server, which is then called with POST. Bodies are buffered.',
+      description:
+        'Sends the request body to the authorization server, which is then called with POST. Bodies are buffered.',
       default: false,
     },
     max_body_size: {

@@ -26,7 +26,9 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/amqp/publisher.ts',
     limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
     beyond: 'Further messages fail immediately.',
-    tests: ['a client of a message broker or of Redis, with pending data, rejects AMQP messages if ten thousand are unconfirmed'],
+    tests: [
+      'a client of a message broker or of Redis, with pending data, rejects AMQP messages if ten thousand are unconfirmed',
+    ],
   },
   {
     holds: 'Kafka response',
@@ -52,7 +54,9 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/kafka/producer/producer.ts',
     limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
     beyond: 'Further records fail immediately.',
-    tests: ['a client of a message broker or of Redis, with pending data, rejects Kafka records if ten thousand are pending'],
+    tests: [
+      'a client of a message broker or of Redis, with pending data, rejects Kafka records if ten thousand are pending',
+    ],
   },
   {
     holds: 'NATS messages waiting for confirmation',
@@ -68,7 +72,9 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_REFUSED} subjects',
     beyond: 'Rejections of further subjects are not counted.',
-    tests: ['a client of a message broker or of Redis, with pending data, for NATS counts rejections for at most a thousand subjects'],
+    tests: [
+      'a client of a message broker or of Redis, with pending data, for NATS counts rejections for at most a thousand subjects',
+    ],
   },
   {
     holds: 'Messages of Azure Service Bus and Google Pub/Sub',
@@ -92,6 +98,8 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/redis/connection.ts',
     limit: '{MAX_WAITING} commands',
     beyond: 'Further commands fail immediately, as during an outage.',
-    tests: ['a client of a message broker or of Redis, with pending data, rejects Redis commands if ten thousand are pending'],
+    tests: [
+      'a client of a message broker or of Redis, with pending data, rejects Redis commands if ten thousand are pending',
+    ],
   },
 ];

@@ -150,10 +150,7 @@ export const authErrors: Codes = {
   KEYS_URL: ['The URL of the key server is not an `http` or `https` URL.', 'Correct the URL.'],
   NTLM_BODY: ['The request body is too large to be repeated during NTLM.', 'Send a smaller body.'],
   NTLM_CHALLENGE: ['The backend sent no valid NTLM challenge.', 'Check that the backend offers NTLM.'],
-  NTLM_CONNECTION: [
-    'The backend closes the connection during NTLM authentication.',
-    'Enable keep-alive in the configuration of the backend.',
-  ],
+  NTLM_CONNECTION: ['The backend closes the connection during NTLM.', 'Enable keep-alive at the backend.'],
   NTLM_KEEP_ALIVE: ['NTLM authenticates connections, which are configured to close.', 'Remove `disable_keep_alives`.'],
   NTLM_PROXY: ['Connections through a proxy are shared, so NTLM cannot authenticate them.', 'Remove `proxy_address`.'],
   OIDC_CLIENT: [
