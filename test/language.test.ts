@@ -92,8 +92,8 @@ function violations(texts: readonly Text[], holds: (ban: Ban) => boolean = () =>
 }
 
 /**
- * True for a field that has a value even if it is not written: a number, a duration, a switch or a choice. A text may be
- * absent, and a field without effect has no default.
+ * True for a field that has a value even if it is not written: a number, a duration, a switch or a choice. A text may
+ * be absent, and a field without effect has no default.
  */
 function needsDefault({ members, isRequired, field }: Description): boolean {
   const isValue = /^'(integer|number|boolean|duration)'/.test(members.get('type') ?? '') || members.has('enum');

@@ -4,7 +4,7 @@ import { LimitedLog } from './limited-log.ts';
 import { messageOf, stackOf } from './source-place.ts';
 import { handleFaults } from './stray-errors.ts';
 
-/** Internal errors by the place in which they happened. */
+/** Internal errors by the part of the gateway in which they happened. */
 export type InternalErrorCounts = readonly (readonly [place: string, count: number])[];
 
 /** Place of an error whose owner is unknown. */
@@ -22,8 +22,8 @@ export interface InternalErrorsOptions {
 }
 
 /**
- * Uncaught exceptions and unhandled rejections in the gateway's own code. Each closes its owner, is logged with its stack and
- * counted; the process keeps running.
+ * Uncaught exceptions and unhandled rejections in the gateway's own code. Each closes its owner, is logged with its
+ * stack and counted; the process keeps running.
  */
 export class InternalErrors {
   /** Called at every internal error of this process. */

@@ -45,9 +45,9 @@ export interface Plugin {
   readonly description: string;
   readonly places?: readonly Place[];
   /**
-   * Declares that attachments at the root depend only on endpoints that `learnsFrom` selects, and that everything they
-   * register for an endpoint is released together with the endpoint. Required for endpoints to be reused across
-   * reloads; not needed if the plugin passes nothing to endpoints.
+   * Declares that the hooks of this plugin at the root depend only on endpoints that `learnsFrom` selects, and that
+   * everything they register for an endpoint is released together with the endpoint. Required for endpoints to be
+   * reused across reloads; not needed if the plugin passes nothing to endpoints.
    */
   readonly independent?: true;
   /**
@@ -100,8 +100,8 @@ export interface Plugin {
   /** Set if the keys of the component's configuration are data, and say nothing about their values, such as whether they are secrets. */
   readonly freeKeys?: true;
   /**
-   * Parts that the component never changes: `requests` (headers and parameters of backend requests) or `data` (backend responses).
-   * Default: unknown, so nothing is reported as unused.
+   * Parts that the component never changes: `requests` (headers and parameters of backend requests) or `data` (backend
+   * responses). Default: unknown, so nothing is reported as unused.
    */
   readonly leaves?: readonly ('requests' | 'data')[];
   /** Audit rules, for a missing or badly configured component. */
@@ -127,11 +127,11 @@ export interface Plugin {
    */
   readonly http?: (site: HttpSite, options: HttpOptions) => Step<PipeRequest>;
   /**
-   * Ports (exchange points between plugins, not network ports) at which attachments of the plugin can offer values.
+   * Ports (exchange points between plugins, not network ports) at which the plugin can offer values.
    * Plugins that take them are attached later.
    */
   readonly offers?: readonly Port<unknown>[];
-  /** Ports (see `offers`) from which attachments of the plugin take values. */
+  /** Ports (see `offers`) from which the plugin takes values. */
   readonly takes?: readonly Port<unknown>[];
   /**
    * For a plugin that the order table does not list: the plugin that it is placed directly outside of. Default:

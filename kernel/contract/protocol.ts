@@ -40,7 +40,7 @@ export interface Protocol {
   readonly hostless?: true;
   /**
    * Whether the protocol depends only on the hosts of its backend and keeps no state for it. Without a configuration of
-   * its own, one attachment then serves all backends with the same hosts. Default: false.
+   * its own, one instance then serves all backends with the same hosts. Default: false.
    */
   readonly shareable?: true;
   /** URL schemes of backends, for example `http`. Default: any. */

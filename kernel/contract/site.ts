@@ -98,8 +98,8 @@ export interface OpenPort {
 }
 
 /**
- * Interface of a plugin to the kernel, for one place of its namespace in one configuration. An attachment is reused
- * under later configurations as long as nothing that it has used changes, so use only what is needed.
+ * Interface of a plugin to the kernel, for one service, endpoint, backend or agent that configures it. An attachment is
+ * reused under later configurations as long as nothing that it has used changes, so use only what is needed.
  */
 export interface Site<Config> {
   /** The plugin's validated configuration, with defaults, frozen. */
@@ -129,11 +129,11 @@ export interface Site<Config> {
   /** Returns a service of the gateway, such as the clock. */
   use<K extends keyof Services>(name: K): Services[K];
   /**
-   * The nearest offer: at this place, otherwise at the surrounding endpoint, otherwise at the service. The port must be
-   * listed in `takes` of the plugin.
+   * The nearest offer: of a component next to this one, otherwise of a component at the surrounding endpoint, otherwise
+   * at the service. The port must be listed in `takes` of the plugin.
    */
   take<T>(port: Port<T>): T | undefined;
-  /** All values that plugins offer at this place and at the places that contain it, outermost first. */
+  /** All values that plugins offer at this level and at the levels around it (backend, endpoint, service), outermost first. */
   takeAll<T>(port: Port<T>): readonly T[];
   /**
    * A value, such as a counter or connection, that outlives this configuration if the next one keeps the same key. It

@@ -14,7 +14,7 @@ export interface Tried {
   readonly errors: readonly ConfigError[];
 }
 
-/** An address, with all the places that name it. */
+/** An address, with the locations of all components that name it. */
 interface Target extends Address {
   readonly role: string | undefined;
   readonly pointers: string[];

@@ -19,7 +19,10 @@ const schema = {
   examples: [{ pre: "ctx.load():headers('X-Team', 'checkout')" }],
   properties: {
     ...scriptFields,
-    post: { ...aroundFields.post, unused: { because: 'no code runs after the call here', unless: [''] } },
+    post: {
+      ...aroundFields.post,
+      unused: { because: 'no script of this component runs after the call', unless: [''] },
+    },
     skip_next: {
       ...aroundFields.skip_next,
       unused: {

@@ -19,7 +19,7 @@ export const MAX_VALUES = 10;
 /** Length of the longest string that can be a value of an enum, in characters. */
 const MAX_VALUE_LENGTH = 64;
 
-/** The strings that samples contain at one place. */
+/** The strings that samples contain in one field. */
 export interface Strings {
   count: number;
   /** Formats that all of these strings have. */

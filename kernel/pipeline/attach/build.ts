@@ -77,7 +77,7 @@ export interface Build extends Contains {
   readonly calls: CallCounter | null;
   /** The plugin that calls backends over HTTP. */
   readonly defaultProtocol: Plugin;
-  /** Configuration values, files and ports that the attachments of this build read. */
+  /** Configuration values, files and ports that the plugins of this build read. */
   readonly reads: Reads;
   defer(dispose: () => void | Promise<void>): void;
   /** Returns this build for one endpoint: its resources are held for as long as the endpoint has streams. */

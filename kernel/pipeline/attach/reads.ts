@@ -4,8 +4,8 @@ const none: readonly string[] = Object.freeze([]);
 type Kind = 'settings' | 'services' | 'files' | 'ports' | 'encodings';
 
 /**
- * Names of everything that an attachment has read from its site, in addition to the configuration of the component, its
- * endpoint and its backend. If nothing of it has changed, the attachment can be reused.
+ * Names of everything that a plugin has read through its site, in addition to the configuration of the component, its
+ * endpoint and its backend. If nothing of it has changed, the hooks of the plugin can be reused.
  */
 export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   /** Fields of the service configuration. */
@@ -13,10 +13,10 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   services = none;
   /** Paths as written in the configuration. */
   files = none;
-  /** Ports at which the attachment requested values of other plugins, even without success. */
+  /** Ports at which the plugin requested values of other plugins, even without success. */
   ports = none;
   encodings = none;
-  /** Whether the attachment sends requests to the gateway itself, through `dispatch`. */
+  /** Whether the plugin sends requests to the gateway itself, through `dispatch`. */
   gateway = false;
   readonly #around: Reads | null;
 
@@ -51,8 +51,8 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
 const inConfiguration: ReadonlySet<Kind> = new Set(['files', 'encodings']);
 
 /**
- * Maps each list of names to the lists that have one more name. Thousands of attachments then share lists, because they
- * read the same few names.
+ * Maps each list of names to the lists that have one more name. Thousands of plugin instances then share lists, because
+ * they read the same few names.
  */
 const longer = new WeakMap<readonly string[], Map<string, readonly string[]>>();
 

@@ -2,7 +2,7 @@ import type { AtBackend, AtEndpoint, AttachmentTraits, Namespace } from '#contra
 import type { ComponentState } from '../traffic/observer.ts';
 import type { Attached } from './attach.ts';
 
-/** Attachments of an endpoint and its backends. */
+/** Components of an endpoint and its backends, with the hooks that they returned. */
 interface AttachedParts {
   readonly attached: readonly Attached<AtEndpoint>[];
   readonly backends: readonly { readonly attached: readonly Attached<AtBackend>[] }[];

@@ -79,7 +79,7 @@ function fitted<T>(list: readonly T[]): readonly T[] {
 export type FoldContext = PlaceContext & Pick<EndpointContext, 'registry'>;
 
 /**
- * Combines the stages of a pipe for an endpoint; other endpoints may share its attachments.
+ * Combines the stages of a pipe for an endpoint; other endpoints may share the hooks of its components.
  * @param isRead see `compilePipe`.
  */
 export function foldPipe(
@@ -125,7 +125,7 @@ export function foldPipe(
   return fold(context.isTimed ? timedAround(wraps, stages, 'proxy') : wraps, shared);
 }
 
-/** A backend with its place in the endpoint that is being compiled. */
+/** A backend with its index in the endpoint that is being compiled. */
 type PlacedBackend = FoldedBackend & { readonly place: BackendPlace };
 
 function gather(

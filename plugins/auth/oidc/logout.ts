@@ -29,7 +29,9 @@ export async function logOut(provider: Provider, request: ClientRequest, call: C
       return (await provider.exchange.end(ended, after, call))?.href ?? after;
     } catch (error) {
       if (call.reason) throw call.reason;
-      log.warning(`a user is logged out here, but not at provider "${config.name}": ${asUndecided(error).message}`);
+      log.warning(
+        `a user is logged out of the gateway, but not of provider "${config.name}": ${asUndecided(error).message}`,
+      );
       return after;
     }
   }

@@ -56,7 +56,7 @@ export const schema = {
     leeway: {
       type: 'duration',
       description: 'Clock skew tolerance.',
-      unused: { because: 'tokens are not validated here' },
+      unused: { because: 'this component signs tokens and does not validate them' },
       examples: ['1s'],
     },
   },

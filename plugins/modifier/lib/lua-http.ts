@@ -13,7 +13,7 @@ import { MAX_STRING_BYTES } from '../../engines/lua/budget.ts';
 import type { RunHost } from '../../engines/lua/run.ts';
 
 /**
- * Sends requests of scripts through the gateway's HTTP client at this place, limited by the service's `timeout`: the
+ * Sends requests of scripts through the gateway's HTTP client, limited by the service's `timeout`: the
  * call of a request that has not reached its endpoint yet has no time limit of its own.
  */
 export function scriptHttp(site: Site<unknown>): RunHost['http'] {

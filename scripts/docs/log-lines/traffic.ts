@@ -90,7 +90,7 @@ export const trafficLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'a user is logged out here, but not at provider "…": …',
+      text: 'a user is logged out of the gateway, but not of provider "…": …',
       cause: 'The provider was unreachable during a logout.',
       remedy: 'Restore the provider: the user can log in again there without a password.',
     },
