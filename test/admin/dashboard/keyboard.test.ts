@@ -18,7 +18,7 @@ const FOCUSED = `(() => {
   let at = document.activeElement;
   while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.firstChild?.textContent ?? at.textContent;
-  const { outlineStyle, outlineWidth } = getComputedStyle(at.closest('.cm-editor') ?? at);
+  const { outlineStyle, outlineWidth } = getComputedStyle(at.getRootNode().host ?? at);
   return { name: name.trim(), isBody: at === document.body, isShown: outlineStyle === 'solid' && outlineWidth === '2px' };
 })()`;
 

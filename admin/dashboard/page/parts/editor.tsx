@@ -166,7 +166,8 @@ const colors = HighlightStyle.define([
 /** Colors follow the variables of the page, which a shadow tree inherits. */
 const theme = EditorView.theme({
   '&': { height: '60vh', fontSize: '13px', color: 'var(--text)', backgroundColor: 'var(--surface)' },
-  '&.cm-focused': { outline: '2px solid var(--accent)' },
+  // The page draws the focus around the holder of the editor.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)' },
   '.cm-gutters': { backgroundColor: 'var(--background)', color: 'var(--muted)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
