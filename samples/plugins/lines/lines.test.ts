@@ -48,7 +48,7 @@ test('answers come in order over one connection, also beside those of clients th
 test('a silent server fails what waits, and the next request has a connection of its own', async () => {
   const connection = new LineConnection(origin, 20);
   answer = () => {};
-  match(await connection.ask('/', new Call()).catch(String), /no answer: silent for 20 ms/);
+  match(await connection.ask('/', new Call()).catch(String), /no response: silent for 20 ms/);
   answer = echo;
   equal(await connection.ask('/again', new Call()), '{"asked":"/again"}');
   connection.close();
@@ -63,5 +63,5 @@ test('a line without end is not collected for ever', async () => {
 
 test('a server that is away is a failed call', async () => {
   const connection = new LineConnection('lines://127.0.0.1:1', 5000);
-  match(await connection.ask('/', new Call()).catch(String), /no answer: .*ECONNREFUSED/);
+  match(await connection.ask('/', new Call()).catch(String), /no response: .*ECONNREFUSED/);
 });
