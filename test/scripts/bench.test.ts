@@ -234,7 +234,7 @@ describe('the benchmark', function () {
       const { connections, seconds } = plan();
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const report = await generator.run({ url, connections, seconds });
-      throws(() => verifyLoad(report, 2), /wrong answers under load: status 500/);
+      throws(() => verifyLoad(report, 2), /wrong responses under load: status 500/);
     } finally {
       server.close();
     }
@@ -260,7 +260,7 @@ describe('the benchmark', function () {
     const text = `${wrkText}  Socket errors: connect 0, read 3, write 0, timeout 1\n  Non-2xx or 3xx responses: 7\n`;
     const { wrong, firstWrong } = readWrkReport(text);
     equal(wrong, 11);
-    match(firstWrong, /^7 answers were not 2xx; Socket errors/);
+    match(firstWrong, /^7 responses were not 2xx; Socket errors/);
   });
 
   it('leaves no files behind', async () => {
