@@ -105,6 +105,7 @@ export class Candidate {
     if (!finished) return 'budget';
     try {
       await this.#compare(endpoint, request, response);
+      this.#counts.compared++;
       return 'compared';
     } catch {
       // A response that cannot be compared must not end the run.
@@ -141,7 +142,6 @@ export class Candidate {
     };
     const [session, control] = [this.#session(), this.#session()];
     const found = await differences(this.#next, session);
-    this.#counts.compared++;
     if (found.length === 0) return;
     // Values such as times and generated IDs differ from one request to the next in any configuration. A failure may
     // occur once, for example because this process gets little processor time.

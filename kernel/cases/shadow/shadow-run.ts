@@ -35,7 +35,7 @@ const READ_MS = 1000;
 const SILENT_MS = 30_000;
 
 /** Longest wait for samples in progress at the end, in milliseconds. */
-const SETTLE_MS = 2000;
+const SETTLE_MS = 10_000;
 
 /** Time after which a sample counts as lost, in milliseconds: two requests with their time limits, and a reserve. */
 const SAMPLE_MS = 60_000;
