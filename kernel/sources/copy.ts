@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SourceRevision } from '#contract';
@@ -16,19 +16,19 @@ export interface CopiedRevision {
   readonly readAt: number;
 }
 
-/** Copies that are kept: the current one, and the one before it, which an attempt may still be reading. */
-const KEPT = 2;
+/** Number of copies that are kept: attempts of this and other gateways may still read earlier ones. */
+const KEPT = 5;
 
-const NAME = /^r-(\d{1,15})$/;
+/** Directory of a revision. */
+const NAME = /^r-\d{1,15}-[\da-f]{8}$/;
 
 /**
- * The last revision of a source, in a directory: `current` is a symbolic link to `r-<number>`, which has the files and what
- * is known of them. The link is replaced as a whole, so a reader finds all files of one revision.
+ * The last revision of a source, in a directory: `current` is a symbolic link to `r-<number>-<random>`, which has the
+ * files and what is known of them. The link is replaced as a whole, so a reader finds all files of one revision.
  */
 export class SourceCopy {
   readonly directory: string;
   #current: CopiedRevision | null = null;
-  #last = 0;
 
   constructor(directory: string) {
     this.directory = directory;
@@ -52,7 +52,6 @@ export class SourceCopy {
   /** Reads what an earlier process has left. A damaged copy counts as none. @throws the error of the file system if the directory cannot be created. */
   async open(): Promise<void> {
     await makeDirectory(this.directory);
-    this.#last = (await this.#numbers()).reduce((last, number) => Math.max(last, number), 0);
     try {
       const target = await readlink(join(this.directory, 'current'));
       const known = JSON.parse(await readFile(join(this.directory, target, 'revision.json'), 'utf8')) as CopiedRevision;
@@ -66,50 +65,67 @@ export class SourceCopy {
   /** Replaces the copy. @returns false if the files are the same. @throws the error of the file system. */
   async write({ version, order, files }: SourceRevision, readAt: number): Promise<boolean> {
     const hash = hashOf(files);
-    const isNew = hash !== this.#current?.hash;
-    const main = mainOf(files);
-    const known: CopiedRevision = { version, order, hash, main, readAt };
+    const before = this.#current;
+    const known: CopiedRevision = { version, order, hash, main: mainOf(files), readAt };
+    const isNew = hash !== before?.hash;
     if (isNew) await this.#writeFiles(files, known);
-    else await this.#writeKnown(join(this.directory, 'current'), known);
+    else if (version !== before.version || order !== before.order) {
+      await this.#writeKnown(join(this.directory, 'current'), known);
+    }
     this.#current = known;
     return isNew;
   }
 
+  /** The names are unique, because gateways with the same state directory can read the same source. */
   async #writeFiles(files: SourceRevision['files'], known: CopiedRevision): Promise<void> {
-    const name = `r-${++this.#last}`;
+    const [latest] = await this.#stored();
+    const name = `r-${latest === undefined ? 1 : numberOf(latest) + 1}-${randomBytes(4).toString('hex')}`;
     const draft = join(this.directory, `.${name}`);
-    await rm(draft, { recursive: true, force: true });
-    for (const [path, content] of files) {
-      const target = join(draft, 'files', path);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await writeFile(target, content, { mode: 0o600, flush: true });
+    try {
+      for (const [path, content] of files) {
+        const target = join(draft, 'files', path);
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await writeFile(target, content, { mode: 0o600, flush: true });
+      }
+      await this.#writeKnown(draft, known);
+      await rename(draft, join(this.directory, name));
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
     }
-    await this.#writeKnown(draft, known);
-    await rename(draft, join(this.directory, name));
-    const link = join(this.directory, '.current');
-    await rm(link, { force: true });
+    const link = `${draft}.link`;
     await symlink(name, link);
     await rename(link, join(this.directory, 'current'));
-    await this.#prune();
+    await this.#prune(name);
   }
 
   async #writeKnown(directory: string, known: CopiedRevision): Promise<void> {
-    const draft = join(directory, '.revision.json');
+    const draft = join(directory, `.revision-${randomBytes(4).toString('hex')}.json`);
     await writeFile(draft, JSON.stringify(known), { mode: 0o600, flush: true });
     await rename(draft, join(directory, 'revision.json'));
   }
 
-  async #prune(): Promise<void> {
-    const old = (await this.#numbers()).filter((number) => number <= this.#last - KEPT);
+  /** Removes all but the latest revisions, and the drafts of a process that was killed. */
+  async #prune(current: string): Promise<void> {
+    const kept = new Set([current, ...(await this.#stored()).slice(0, KEPT)]);
+    const isUnused = (name: string) =>
+      NAME.test(name) ? !kept.has(name) : name.startsWith('.r-') && numberOf(name) < numberOf(current) - KEPT;
+    const unused = (await readdir(this.directory)).filter(isUnused);
     // Directories that remain are removed with the next revision.
     await Promise.all(
-      old.map((number) => rm(join(this.directory, `r-${number}`), { recursive: true, force: true }).catch(() => {})),
+      unused.map((name) => rm(join(this.directory, name), { recursive: true, force: true }).catch(() => {})),
     );
   }
 
-  async #numbers(): Promise<number[]> {
-    return (await readdir(this.directory)).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number);
+  /** Names of the stored revisions, the latest first. */
+  async #stored(): Promise<string[]> {
+    const names = (await readdir(this.directory)).filter((name) => NAME.test(name));
+    return names.sort((one, other) => numberOf(other) - numberOf(one));
   }
+}
+
+function numberOf(name: string): number {
+  return Number(/\d+/.exec(name)![0]);
 }
 
 /** Reads all files of a directory, the main one first. */

@@ -69,7 +69,7 @@ class Redis implements ConfigSource {
     let notified = Promise.withResolvers<void>();
     const notify = () => notified.resolve();
     const listening = withRedis(this.#server, either, (connection) => this.#listen(connection, notify));
-    // It is awaited below, but can fail before.
+    // A failure is reported by the query, which waits for it at the latest at its end.
     listening.catch(() => {});
     const timer = setInterval(notify, POLL_MS);
     try {

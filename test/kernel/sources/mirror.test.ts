@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConfigSource, SourceBusy, type SourceRevision } from '#contract';
@@ -138,6 +138,36 @@ describe('a mirror of a configuration source', () => {
     change();
     await until(() => mirror.status.version === '5' && versions.length === 2);
     deepEqual(versions, ['1', '5']);
+  });
+
+  it('keeps five revisions, and no part of one that cannot be stored', async () => {
+    const mirror = open();
+    await mirror.start();
+    await follow(mirror);
+    for (let version = 2; version <= 9; version++) {
+      // A file cannot be a directory at the same time.
+      stored = revision(version, String(version), version % 2 === 0 ? {} : { part: '', 'part/of': '' });
+      await readAgain();
+      equal(mirror.status.state, version % 2 === 0 ? 'current' : 'unusable');
+    }
+    const names = readdirSync(join(directory, 'copy')).sort();
+    deepEqual(
+      names.map((name) => name.replace(/-[\da-f]{8}$/, '')),
+      ['current', 'r-1', 'r-2', 'r-3', 'r-4', 'r-5'],
+    );
+    stored = revision(10, '10');
+    await readAgain();
+    deepEqual(
+      readdirSync(join(directory, 'copy')).filter((name) => /^\.?r-1-/.test(name)),
+      [],
+    );
+    equal(readFileSync(mirror.file, 'utf8'), '10');
+  });
+
+  it('can share its directory with a mirror of another gateway', async () => {
+    const mirrors = Array.from({ length: 4 }, () => open());
+    await Promise.all(mirrors.map((mirror) => mirror.start()));
+    for (const mirror of mirrors) equal(readFileSync(mirror.file, 'utf8'), '{"one":1}');
   });
 
   it('is refreshed at once on request, also after a failure and after its end', async () => {
