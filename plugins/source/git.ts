@@ -53,7 +53,7 @@ class GitFolder implements ConfigSource {
     }
     this.#branch = branch;
     this.#path = path.join(':').replace(/^\/+|\/+$/g, '');
-    this.#repository = address.href.slice('git+'.length).replace(/#.*$/s, '');
+    this.#repository = repositoryOf(address, access);
     this.#access = access;
     this.#maxBytes = maxBytes;
     this.#credentials = headerOf(access);
@@ -137,7 +137,7 @@ class GitFolder implements ConfigSource {
     const file = (name: 'ca' | 'cert' | 'key') => join(this.#directory!, `${name}.pem`);
     const { ca, cert, key } = this.#access.tls;
     const env = {
-      ...process.env,
+      ...withoutRepository(process.env),
       GIT_TERMINAL_PROMPT: '0',
       GIT_ALLOW_PROTOCOL: 'https:http:ssh:file',
       GIT_SSH_COMMAND: process.env['GIT_SSH_COMMAND'] ?? 'ssh -oBatchMode=yes',
@@ -151,14 +151,31 @@ class GitFolder implements ConfigSource {
   }
 }
 
+/** The address for git. The user name of SSH is part of it; other credentials are in a header. */
+function repositoryOf(address: URL, { username }: SourceAccess): string {
+  const url = new URL(address.href.slice('git+'.length));
+  url.hash = '';
+  if (url.protocol === 'ssh:' && username !== undefined) url.username = username;
+  return url.href;
+}
+
+/** Removes variables that name a repository: git sets them for hooks, which may start a gateway. */
+function withoutRepository(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const named = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !named.test(name)));
+}
+
 /** Passes credentials to git in its environment, which other users cannot read, unlike its arguments. */
 function headerOf({ username, password = '', token }: SourceAccess): Readonly<Record<string, string>> {
   const pair = token === undefined ? username && `${username}:${password}` : `${username ?? 'git'}:${token}`;
   if (pair === undefined) return {};
   return {
-    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_COUNT: '2',
     GIT_CONFIG_KEY_0: 'http.extraHeader',
     GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(pair).toString('base64')}`,
+    // The header would also be sent to the target of a redirect.
+    GIT_CONFIG_KEY_1: 'http.followRedirects',
+    GIT_CONFIG_VALUE_1: 'false',
   };
 }
 

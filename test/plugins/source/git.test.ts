@@ -1,10 +1,14 @@
 import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ConfigSource, SourceAccess } from '#contract';
 import { plugin } from '../../../plugins/source/git.ts';
+import { setEnvironment } from '../../support/environment.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
 
@@ -127,6 +131,59 @@ describe('a configuration in a git repository', () => {
       match(error.message, /^git fetch failed: .*127\.0\.0\.1/);
       ok(!error.message.includes('secret'));
       return true;
+    });
+  });
+
+  it('is read from its own copy if git has started the gateway', async () => {
+    const restore = setEnvironment({ GIT_DIR: join(repository, '.git'), GIT_WORK_TREE: repository });
+    try {
+      deepEqual(await texts(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
+    } finally {
+      restore();
+    }
+    equal(git('remote'), '');
+  });
+
+  it('is fetched over SSH with the user of the address', async () => {
+    const log = join(repository, 'ssh.log');
+    const restore = setEnvironment({
+      GIT_SSH_COMMAND: `sh -c 'echo "$@" > ${log}; exit 1' ssh`,
+      GIT_SSH_VARIANT: 'ssh',
+    });
+    try {
+      const source = open('main:gateway.json', { username: 'git' }, 'git+ssh://example.test/gateways.git');
+      await rejects(source.read(signal()), /^Error: git fetch failed/);
+      match(readFileSync(log, 'utf8'), /git@example\.test git-upload-pack '\/gateways\.git'/);
+    } finally {
+      restore();
+    }
+  });
+
+  describe('on an HTTP server', () => {
+    let server: Server;
+    let requests: { readonly host: string | undefined; readonly authorization: string | undefined }[];
+
+    beforeEach(async () => {
+      requests = [];
+      server = createServer(({ headers, url }, response) => {
+        requests.push({ host: headers.host, authorization: headers.authorization });
+        const { port } = server.address() as AddressInfo;
+        response.writeHead(302, { Location: `http://localhost:${port}/moved${url}` }).end();
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    });
+    afterEach(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+
+    it('is requested with credentials, which are not sent to the target of a redirect', async () => {
+      const { port } = server.address() as AddressInfo;
+      const access = { username: 'ada', password: 'secret' };
+      const source = open('main:gateway.json', access, `git+http://127.0.0.1:${port}/gateways.git`);
+      await rejects(source.read(signal()), /^Error: git fetch failed/);
+      const authorization = `Basic ${Buffer.from('ada:secret').toString('base64')}`;
+      deepEqual(requests, [{ host: `127.0.0.1:${port}`, authorization }]);
     });
   });
 
