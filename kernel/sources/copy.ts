@@ -78,7 +78,7 @@ export class SourceCopy {
 
   /** The names are unique, because gateways with the same state directory can read the same source. */
   async #writeFiles(files: SourceRevision['files'], known: CopiedRevision): Promise<void> {
-    const [latest] = await this.#stored();
+    const [latest] = latestFirst(await readdir(this.directory));
     const name = `r-${latest === undefined ? 1 : numberOf(latest) + 1}-${randomBytes(4).toString('hex')}`;
     const draft = join(this.directory, `.${name}`);
     try {
@@ -107,21 +107,23 @@ export class SourceCopy {
 
   /** Removes all but the latest revisions, and the drafts of a process that was killed. */
   async #prune(current: string): Promise<void> {
-    const kept = new Set([current, ...(await this.#stored()).slice(0, KEPT)]);
+    // Read once: what other gateways store from here on is kept.
+    const names = await readdir(this.directory);
+    const kept = new Set([current, ...latestFirst(names).slice(0, KEPT)]);
     const isUnused = (name: string) =>
       NAME.test(name) ? !kept.has(name) : name.startsWith('.r-') && numberOf(name) < numberOf(current) - KEPT;
-    const unused = (await readdir(this.directory)).filter(isUnused);
     // Directories that remain are removed with the next revision.
     await Promise.all(
-      unused.map((name) => rm(join(this.directory, name), { recursive: true, force: true }).catch(() => {})),
+      names
+        .filter(isUnused)
+        .map((name) => rm(join(this.directory, name), { recursive: true, force: true }).catch(() => {})),
     );
   }
+}
 
-  /** Names of the stored revisions, the latest first. */
-  async #stored(): Promise<string[]> {
-    const names = (await readdir(this.directory)).filter((name) => NAME.test(name));
-    return names.sort((one, other) => numberOf(other) - numberOf(one));
-  }
+/** Names of stored revisions, the latest first. */
+function latestFirst(names: readonly string[]): string[] {
+  return names.filter((name) => NAME.test(name)).sort((one, other) => numberOf(other) - numberOf(one));
 }
 
 function numberOf(name: string): number {
