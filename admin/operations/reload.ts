@@ -15,7 +15,6 @@ export const reload: Operation = {
   problems: changeProblems,
   changes: true,
   async handle(ctx, admin) {
-    await admin.gateway.store?.refresh();
     await applyChange(ctx, admin, { trigger: 'api' });
   },
 };

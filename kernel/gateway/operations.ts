@@ -48,7 +48,7 @@ export interface Operations extends Gateway {
   readonly components: Components;
   readonly processes: ServingProcesses;
   /**
-   * Applies a change of the configuration.
+   * Applies a change of the configuration. If the configuration is read again, its store is read first.
    * @throws Refusal with every error; the old configuration then continues to serve, untouched.
    */
   apply(change: Change): Promise<Applied>;

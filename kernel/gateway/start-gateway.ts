@@ -127,13 +127,12 @@ export class RunningGateway implements Operations {
     const { workers, resumeLastGood = false, secrets } = this.#options;
     if (workers) {
       const { events, log, containment, internalErrors, generations } = this;
-      const parts = { events, log, containment, internalErrors, generations };
-      const shared = { mirrors: this.#mirrors, denied: this.#denied };
-      this.#pool = await openWorkers(workers, this.#options, { ...parts, ...shared });
+      const shared = { events, log, containment, internalErrors, generations, mirrors: this.#mirrors };
+      this.#pool = await openWorkers(workers, this.#options, { ...shared, denied: this.#denied });
       this.join(this.#pool);
     }
     try {
-      await this.apply({ trigger: 'start', ...(secrets && { secrets }) });
+      await this.control.apply({ trigger: 'start', ...(secrets && { secrets }) });
     } catch (error) {
       if (!resumeLastGood || !(error instanceof ConfigErrors)) throw error;
       await this.#resume(error);
@@ -210,7 +209,8 @@ export class RunningGateway implements Operations {
     return this.#watcher;
   }
 
-  apply(change: Change): Promise<Applied> {
+  async apply(change: Change): Promise<Applied> {
+    if (change.source === undefined && !change.asServed) await this.store?.refresh();
     return this.control.apply(change);
   }
 

@@ -18,6 +18,9 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Longest time without reading a source that reports changes by itself, in milliseconds, in case a report is lost. */
 const LONGEST_WAIT_MS = 10 * 60_000;
 
+/** Pause after a reported change, in milliseconds: other programs write the files of a configuration one by one. */
+const SETTLE_MS = 100;
+
 /** Fraction by which the interval is shortened at random, so that gateways do not read at the same moment. */
 const JITTER = 0.1;
 
@@ -125,14 +128,18 @@ export class SourceMirror implements ConfigStore {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
+    for (const resolve of this.#refreshed.splice(0)) resolve();
     const { source } = this.#options;
     // The process ends in any case.
     await untilAborted(source.close(), AbortSignal.timeout(CLOSE_MS)).catch(() => {});
   }
 
-  /** Reads the source now instead of at the next change. Resolves when it was read, successfully or not. */
+  /**
+   * Reads the source now instead of at the next change, or once `follow` is called. Resolves when it was read, successfully
+   * or not, or when the mirror is closed.
+   */
   refresh(): Promise<void> {
-    if (this.#following === null || this.#closing.signal.aborted) return Promise.resolve();
+    if (this.#closing.signal.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#refreshed.push(resolve);
     this.#wake.abort();
@@ -146,6 +153,7 @@ export class SourceMirror implements ConfigStore {
       const { signal: wake } = this.#wake;
       const either = AbortSignal.any([signal, wake]);
       try {
+        either.throwIfAborted();
         await (failures > 0
           ? this.#pause(Math.max(pauseAfter(failures), this.#pauseMs), either)
           : this.#awaitChange(either));
@@ -164,7 +172,6 @@ export class SourceMirror implements ConfigStore {
       for (const resolve of refreshed) resolve();
       failures = this.#state === 'unreachable' ? failures + 1 : 0;
     }
-    for (const resolve of this.#refreshed.splice(0)) resolve();
   }
 
   async #awaitChange(signal: AbortSignal): Promise<void> {
@@ -177,6 +184,7 @@ export class SourceMirror implements ConfigStore {
     } finally {
       ended.abort();
     }
+    await this.#pause(SETTLE_MS, signal);
   }
 
   /** Reads the source and updates the copy. Never rejects: the outcome is the state. */

@@ -172,25 +172,42 @@ function configuration(path: string): string {
       });
     });
 
-    it('on an HTTP server is read at the interval, and by reload', async () => {
-      let text = configuration('/one');
-      const server: Server = createServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      try {
+    describe('on an HTTP server', () => {
+      let server: Server;
+      let text: string;
+
+      beforeEach(async () => {
+        text = configuration('/one');
+        server = createServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
+        await once(server, 'listening');
         address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/gateway.json`;
+      });
+      afterEach(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+
+      it('is read at the interval', async () => {
         await start('--poll-interval', '1s');
         text = configuration('/two');
         await until(() => isServed('/two'));
-        text = configuration('/three');
+      });
+
+      it('is read by a reload and on SIGHUP', async () => {
+        await start('--poll-interval', '1h');
+        text = configuration('/two');
         equal((await sluiceIn(env, 'reload')).code, 0);
-        ok(await isServed('/three'));
-        const { code, err } = await push(configuration('/four'));
+        ok(await isServed('/two'));
+        text = configuration('/three');
+        gateway!.kill('SIGHUP');
+        await until(() => isServed('/three'));
+      });
+
+      it('cannot be written', async () => {
+        const { code, err } = await push(configuration('/two'));
         equal(code, 3);
         match(err, /this kind of store cannot be written by sluice push/);
-      } finally {
-        server.closeAllConnections();
-        server.close();
-      }
+      });
     });
 
     for (const interval of ['often', '10ms', '-1s']) {

@@ -121,7 +121,7 @@ describe('a mirror of a configuration source', () => {
     for (const ms of pauses) ok(ms >= 27_000 && ms <= 30_000, String(ms));
   });
 
-  it('reads when the source reports a change, and passes on the version that it has', async () => {
+  it('reads when the source reports a change, after a pause, and passes on the version that it has', async () => {
     const versions: (string | null)[] = [];
     let change = () => {};
     const mirror = open({
@@ -136,6 +136,9 @@ describe('a mirror of a configuration source', () => {
     await follow(mirror);
     stored = revision(5, '{"five":5}');
     change();
+    await until(() => pauses.at(-1) === 100);
+    equal(reads, 1);
+    wake();
     await until(() => mirror.status.version === '5' && versions.length === 2);
     deepEqual(versions, ['1', '5']);
   });
@@ -182,6 +185,23 @@ describe('a mirror of a configuration source', () => {
     equal(mirror.status.state, 'unreachable');
     await mirror.close();
     await mirror.refresh();
+  });
+
+  it('is refreshed once it follows the source, if that was requested before', async () => {
+    const mirror = open();
+    await mirror.start();
+    stored = revision(2, '{"two":2}');
+    const refreshed = mirror.refresh();
+    await follow(mirror);
+    await refreshed;
+    equal(readFileSync(mirror.file, 'utf8'), '{"two":2}');
+    await mirror.close();
+
+    const other = open();
+    await other.start();
+    const ended = other.refresh();
+    await other.close();
+    await ended;
   });
 
   describe('if the source cannot be read', () => {
