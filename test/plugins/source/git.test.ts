@@ -6,15 +6,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ConfigSource, SourceAccess } from '#contract';
+import type { SourceAccess } from '#contract';
 import { plugin } from '../../../plugins/source/git.ts';
 import { setEnvironment } from '../../support/environment.ts';
-
-const signal = () => AbortSignal.timeout(20_000);
+import { soon, testSources, textsIn } from '../../support/source-suite.ts';
 
 describe('a configuration in a git repository', () => {
   let repository: string;
-  let sources: ConfigSource[];
+  const sources = testSources(plugin);
 
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.test', ...args], {
@@ -35,63 +34,42 @@ describe('a configuration in a git repository', () => {
   }
 
   beforeEach(() => {
-    sources = [];
     repository = mkdtempSync(join(tmpdir(), 'sluice-git-test-'));
     git('init', '--quiet', '-b', 'main');
     git('config', 'uploadpack.allowFilter', 'true');
     commit({ 'gateway.json': '{"one":1}', 'eu/gateway.yaml': 'version: 3', 'eu/parts/users.json': '[]' });
   });
   afterEach(async () => {
-    for (const source of sources) await source.close();
+    await sources.close();
     rmSync(repository, { recursive: true });
   });
 
-  function open(
-    fragment: string,
-    access: Partial<SourceAccess> = {},
-    address = `git+file://${repository}`,
-  ): ConfigSource {
-    const source = plugin.configSources!.open({
-      address: new URL(`${address}#${fragment}`),
-      access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
-      env: {},
-      maxBytes: 100_000,
-    });
-    sources.push(source);
-    return source;
-  }
-
-  async function texts(source: ConfigSource): Promise<Record<string, string> | null> {
-    const revision = await source.read(signal());
-    return (
-      revision &&
-      Object.fromEntries([...revision.files].map(([name, content]) => [name, Buffer.from(content).toString()]))
-    );
-  }
+  const open = (fragment: string, access: Partial<SourceAccess> = {}, address = `git+file://${repository}`) =>
+    sources.open(`${address}#${fragment}`, access);
 
   it('is a file of a branch', async () => {
-    deepEqual(await texts(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
+    deepEqual(await textsIn(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
   });
 
   it('is a folder of a branch, the configuration first', async () => {
-    const revision = await open('main:eu').read(signal());
+    const revision = await open('main:eu').read(soon());
     deepEqual([...revision!.files.keys()], ['gateway.yaml', 'parts/users.json']);
   });
 
   it('is the whole repository without a path', async () => {
     deepEqual(
-      [...(await open('main').read(signal()))!.files.keys()],
+      [...(await open('main').read(soon()))!.files.keys()],
       ['gateway.json', 'eu/gateway.yaml', 'eu/parts/users.json'],
     );
   });
 
   it('has the commit as its version, and the number of commits as its order', async () => {
     const source = open('main:gateway.json');
-    const first = await source.read(signal());
+    const first = await source.read(soon());
     equal(first!.version, git('rev-parse', 'HEAD'));
     equal(first!.order, 1);
     const version = commit({ 'gateway.json': '{"two":2}' });
-    const second = await source.read(signal());
+    const second = await source.read(soon());
     deepEqual([second!.version, second!.order], [version, 2]);
     equal(Buffer.from(second!.files.get('gateway.json')!).toString(), '{"two":2}');
   });
@@ -99,35 +77,35 @@ describe('a configuration in a git repository', () => {
   it('has a smaller order after a reset to an earlier commit', async () => {
     commit({ 'gateway.json': '{"two":2}' });
     const source = open('main:gateway.json');
-    equal((await source.read(signal()))!.order, 2);
+    equal((await source.read(soon()))!.order, 2);
     git('reset', '--quiet', '--hard', 'HEAD~1');
-    equal((await source.read(signal()))!.order, 1);
+    equal((await source.read(soon()))!.order, 1);
   });
 
   it('is absent without the branch, or without the path', async () => {
-    equal(await open('other:gateway.json').read(signal()), null);
-    equal(await open('main:absent').read(signal()), null);
+    equal(await open('other:gateway.json').read(soon()), null);
+    equal(await open('main:absent').read(soon()), null);
   });
 
   it('omits symbolic links, which can name any file of the system', async () => {
     symlinkSync('/etc/passwd', join(repository, 'eu', 'passwd.json'));
     commit({});
-    deepEqual(Object.keys((await texts(open('main:eu')))!), ['gateway.yaml', 'parts/users.json']);
+    deepEqual(Object.keys((await textsIn(open('main:eu')))!), ['gateway.yaml', 'parts/users.json']);
   });
 
   it('is rejected if it is larger than the maximum', async () => {
     commit({ 'gateway.json': 'x'.repeat(100_001) });
-    await rejects(open('main:gateway.json').read(signal()), /larger than 100000 bytes/);
+    await rejects(open('main:gateway.json').read(soon()), /larger than 100000 bytes/);
   });
 
   it('is rejected if it has more than 200 files', async () => {
     commit(Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`many/${at}.json`, '{}'])));
-    await rejects(open('main:many').read(signal()), /has more than 200 files/);
+    await rejects(open('main:many').read(soon()), /has more than 200 files/);
   });
 
   it('reports a repository that cannot be read, without credentials', async () => {
     const source = open('main:gateway.json', { username: 'ada', password: 'secret' }, 'git+http://127.0.0.1:1/r.git');
-    await rejects(source.read(signal()), (error: Error) => {
+    await rejects(source.read(soon()), (error: Error) => {
       match(error.message, /^git fetch failed: .*127\.0\.0\.1/);
       ok(!error.message.includes('secret'));
       return true;
@@ -137,7 +115,7 @@ describe('a configuration in a git repository', () => {
   it('is read from its own copy if git has started the gateway', async () => {
     const restore = setEnvironment({ GIT_DIR: join(repository, '.git'), GIT_WORK_TREE: repository });
     try {
-      deepEqual(await texts(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
+      deepEqual(await textsIn(open('main:gateway.json')), { 'gateway.json': '{"one":1}' });
     } finally {
       restore();
     }
@@ -152,7 +130,7 @@ describe('a configuration in a git repository', () => {
     });
     try {
       const source = open('main:gateway.json', { username: 'git' }, 'git+ssh://example.test/gateways.git');
-      await rejects(source.read(signal()), /^Error: git fetch failed/);
+      await rejects(source.read(soon()), /^Error: git fetch failed/);
       match(readFileSync(log, 'utf8'), /git@example\.test git-upload-pack '\/gateways\.git'/);
     } finally {
       restore();
@@ -181,7 +159,7 @@ describe('a configuration in a git repository', () => {
       const { port } = server.address() as AddressInfo;
       const access = { username: 'ada', password: 'secret' };
       const source = open('main:gateway.json', access, `git+http://127.0.0.1:${port}/gateways.git`);
-      await rejects(source.read(signal()), /^Error: git fetch failed/);
+      await rejects(source.read(soon()), /^Error: git fetch failed/);
       const authorization = `Basic ${Buffer.from('ada:secret').toString('base64')}`;
       deepEqual(requests, [{ host: `127.0.0.1:${port}`, authorization }]);
     });

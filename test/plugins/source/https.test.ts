@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { type ConfigSource, type SourceAccess, SourceBusy } from '#contract';
 import { plugin } from '../../../plugins/source/https.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
-
-const signal = () => AbortSignal.timeout(20_000);
+import { soon, testSources } from '../../support/source-suite.ts';
 
 describe('a configuration on an HTTP server', () => {
+  const sources = testSources(plugin);
   let server: Server;
   let requests: IncomingMessage[];
   let respond: RequestListener;
@@ -39,6 +39,8 @@ describe('a configuration on an HTTP server', () => {
     respond = (_request, response) => response.setHeader('ETag', '"1"').end('{"version":3}');
   });
 
+  afterEach(() => sources.close());
+
   interface OpenOptions {
     readonly access?: Partial<SourceAccess>;
     readonly env?: NodeJS.ProcessEnv;
@@ -46,44 +48,40 @@ describe('a configuration on an HTTP server', () => {
   }
 
   function open(path = '/gateway.json', { access = {}, env = {}, origin }: OpenOptions = {}): ConfigSource {
-    return plugin.configSources!.open({
-      address: new URL(path, origin ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-      access: { username: undefined, password: undefined, token: undefined, tls: {}, ...access },
-      env,
-      maxBytes: 100_000,
-    });
+    const address = new URL(path, origin ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return sources.open(address.href, access, env);
   }
 
   it('is one file, named as in its address', async () => {
-    const revision = await open('/configs/eu.yaml').read(signal());
+    const revision = await open('/configs/eu.yaml').read(soon());
     deepEqual([...revision!.files], [['eu.yaml', Buffer.from('{"version":3}')]]);
     equal(revision!.version, '"1"');
   });
 
   it('is named gateway.json if the address does not end like a configuration file', async () => {
-    deepEqual([...(await open('/config/7')!.read(signal()))!.files.keys()], ['gateway.json']);
+    deepEqual([...(await open('/config/7')!.read(soon()))!.files.keys()], ['gateway.json']);
   });
 
   it('is sent again only if it has changed', async () => {
     const source = open();
-    const first = await source.read(signal());
+    const first = await source.read(soon());
     respond = (request, response) => response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 500).end();
-    equal(await source.read(signal()), first);
+    equal(await source.read(soon()), first);
     respond = (_request, response) => response.setHeader('ETag', '"2"').end('{"version":4}');
-    equal((await source.read(signal()))!.version, '"2"');
+    equal((await source.read(soon()))!.version, '"2"');
     equal(requests[2]!.headers['if-none-match'], '"1"');
   });
 
   for (const status of [404, 410]) {
     it(`is absent after status ${status}`, async () => {
       respond = (_request, response) => response.writeHead(status).end();
-      equal(await open().read(signal()), null);
+      equal(await open().read(soon()), null);
     });
   }
 
   it('cannot be read after another status, which is reported with the beginning of the response', async () => {
     respond = (_request, response) => response.writeHead(500).end(`broken\n${'x'.repeat(10_000)}`);
-    await rejects(open().read(signal()), (error: Error) => {
+    await rejects(open().read(soon()), (error: Error) => {
       match(error.message, /^status 500: broken x+$/);
       ok(error.message.length < 300);
       return true;
@@ -92,7 +90,7 @@ describe('a configuration on an HTTP server', () => {
 
   it('is not read from the target of a redirect', async () => {
     respond = (_request, response) => response.writeHead(302, { Location: '/other.json' }).end();
-    await rejects(open().read(signal()), /^Error: status 302$/);
+    await rejects(open().read(soon()), /^Error: status 302$/);
     equal(requests.length, 1);
   });
 
@@ -102,22 +100,22 @@ describe('a configuration on an HTTP server', () => {
   ] as const) {
     it(`has a pause of ${pauseMs / 1000} s after Retry-After: ${value}`, async () => {
       respond = (_request, response) => response.writeHead(503, { 'Retry-After': value }).end();
-      await rejects(open().read(signal()), (error) => error instanceof SourceBusy && error.pauseMs === pauseMs);
+      await rejects(open().read(soon()), (error) => error instanceof SourceBusy && error.pauseMs === pauseMs);
     });
   }
 
   it('is rejected if it is larger than the maximum, also when it is compressed', async () => {
     respond = (_request, response) => response.end('x'.repeat(100_001));
-    await rejects(open().read(signal()), /larger than 100000 bytes/);
+    await rejects(open().read(soon()), /larger than 100000 bytes/);
     const { gzipSync } = await import('node:zlib');
     respond = (_request, response) =>
       response.setHeader('Content-Encoding', 'gzip').end(gzipSync('x'.repeat(1_000_000)));
-    await rejects(open().read(signal()), /larger than 100000 bytes/);
+    await rejects(open().read(soon()), /larger than 100000 bytes/);
   });
 
   it('is requested with the credentials of the address, or with a token', async () => {
-    await open('/gateway.json', { access: { username: 'ada', password: 'secret' } }).read(signal());
-    await open('/gateway.json', { access: { token: 'abc' } }).read(signal());
+    await open('/gateway.json', { access: { username: 'ada', password: 'secret' } }).read(soon());
+    await open('/gateway.json', { access: { token: 'abc' } }).read(soon());
     deepEqual(
       requests.map(({ headers }) => headers.authorization),
       [`Basic ${Buffer.from('ada:secret').toString('base64')}`, 'Bearer abc'],
@@ -125,7 +123,7 @@ describe('a configuration on an HTTP server', () => {
   });
 
   it('reports a server that does not respond without the query of the address', async () => {
-    await rejects(open('/gateway.json?token=secret', { origin: 'http://127.0.0.1:1' }).read(signal()), {
+    await rejects(open('/gateway.json?token=secret', { origin: 'http://127.0.0.1:1' }).read(soon()), {
       message: '127.0.0.1:1 did not respond: ECONNREFUSED',
     });
   });
@@ -135,7 +133,7 @@ describe('a configuration on an HTTP server', () => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('{', () => response.destroy());
     };
-    await rejects(open().read(signal()), /did not respond/);
+    await rejects(open().read(soon()), /did not respond/);
   });
 
   it('stops waiting for a response when the signal aborts', async () => {
@@ -161,7 +159,7 @@ describe('a configuration on an HTTP server', () => {
         else response.writeHead(404).end();
       };
     });
-    const read = (path?: string) => open(path, { env: { GATEWAY_SOURCE_PUBLIC_KEY: keyFile } }).read(signal());
+    const read = (path?: string) => open(path, { env: { GATEWAY_SOURCE_PUBLIC_KEY: keyFile } }).read(soon());
 
     it('is accepted with its signature in Base64', async () => {
       equal((await read())!.files.size, 1);
@@ -228,15 +226,15 @@ describe('a configuration on an HTTP server', () => {
     it('is read with a client certificate', async () => {
       const client = certificates.issue('client', authority);
       const tls = { ca: authority.certificatePem, cert: client.certificatePem, key: client.privateKeyPem };
-      equal((await open('/', { origin: at(), access: { tls } }).read(signal()))!.files.size, 1);
+      equal((await open('/', { origin: at(), access: { tls } }).read(soon()))!.files.size, 1);
     });
 
     it('is not read without one', async () => {
-      await rejects(open('/', { origin: at(), access: { tls: { ca: authority.certificatePem } } }).read(signal()));
+      await rejects(open('/', { origin: at(), access: { tls: { ca: authority.certificatePem } } }).read(soon()));
     });
 
     it('is not read from a server with an unknown certificate', async () => {
-      await rejects(open('/', { origin: at() }).read(signal()), /did not respond: .*CERT/);
+      await rejects(open('/', { origin: at() }).read(soon()), /did not respond: .*CERT/);
     });
   });
 });
