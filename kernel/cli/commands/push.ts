@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Flags, SourceConflict, type SourceRevision } from '#contract';
+import { extname, join } from 'node:path';
+import { type Flags, isConfigName, SourceConflict, type SourceRevision } from '#contract';
+import { formatNameOf } from '../../config/index.ts';
 import { sourceVariables } from '../../sources/address.ts';
 import { MAX_BYTES } from '../../sources/open-source.ts';
 import { demandUsable } from '../../sources/revision-limits.ts';
@@ -47,7 +48,7 @@ export const push: Command = {
       if (!source.write) throw new Error('this kind of store cannot be written by sluice push');
       const present = await source.read(signal);
       const expected = values.expect === undefined ? (present?.version ?? null) : versionOf(values.expect);
-      const files = stats.isDirectory() ? local : replacing(local, present);
+      const files = stats.isDirectory() ? local : replacing(path, local, address, present);
       demandUsable({ version: '', order: null, files }, MAX_BYTES);
       try {
         const version = await source.write({ files, expected }, signal);
@@ -66,9 +67,21 @@ function versionOf(text: string): string | null {
   return text === 'none' ? null : text;
 }
 
-/** The files of a store, with another configuration. */
-function replacing(local: SourceRevision['files'], present: SourceRevision | null): SourceRevision['files'] {
-  if (present === null) return local;
-  const [name] = present.files.keys();
-  return new Map([...present.files, [name!, local.values().next().value!]]);
+/**
+ * The files of a store, with another configuration, which keeps its name there: gateways read it by that name.
+ * @throws Error if the name is that of another format.
+ */
+function replacing(
+  path: string,
+  local: SourceRevision['files'],
+  address: string,
+  present: SourceRevision | null,
+): SourceRevision['files'] {
+  const named = new URL(address).pathname.split('/').at(-1)!;
+  const initial = isConfigName(named) ? named : `gateway${extname(path).toLowerCase()}`;
+  const name = present?.files.keys().next().value ?? initial;
+  if (formatNameOf(name) !== formatNameOf(path)) {
+    throw new Error(`the configuration is named ${name} in the store, and ${path} has another format`);
+  }
+  return new Map([...(present?.files ?? []), [name, local.values().next().value!]]);
 }

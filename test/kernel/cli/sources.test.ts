@@ -125,6 +125,23 @@ function configuration(path: string): string {
         match(err, new RegExp(`was not changed: the store has revision \\d+, not ${version}\n$`));
       });
 
+      it('with the name that gateways read it by', async () => {
+        const file = folder.write('next.json', configuration('/one'));
+        equal((await sluiceIn(env, 'push', file, address)).code, 0);
+        await start();
+        ok(await isServed('/one'));
+      });
+
+      it('not in another format than that of its name in the store', async () => {
+        const yaml = folder.write('next.yaml', 'version: 3\nlisten_ip: 127.0.0.1\nendpoints: []\n');
+        const single = await sluiceIn(env, 'push', yaml, `${address}/eu.json`);
+        equal(single.code, 3);
+        match(single.err, /is named eu\.json in the store, and .*next\.yaml has another format$/m);
+        await push(configuration('/one'));
+        equal((await sluiceIn(env, 'push', yaml, address)).code, 3);
+        match((await sluiceIn(env, 'pull', address)).out, /\/one/);
+      });
+
       it('with all files of a directory, and the other files stay when one file is written', async () => {
         const files = createFolder();
         files.write('gateway.json', configuration('/one'));
